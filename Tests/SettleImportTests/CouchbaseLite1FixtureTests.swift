@@ -7,7 +7,7 @@ import Testing
 @testable import SettleImport
 
 /// Files of Couchbase Lite 1.x, CDTDatastore and sync-android, compared with what another reader saw in them.
-@Suite(.enabled(if: ForeignFixtures.has("cbl1"))) struct CouchbaseLite1FixtureTests {
+@Suite(.enabled(if: FixtureFiles.has("cbl1"))) struct CouchbaseLite1FixtureTests {
     /// A file with numbers that are known.
     struct Fixture: CustomStringConvertible, Sendable {
         let folder: String
@@ -30,7 +30,7 @@ import Testing
         }
 
         var description: String { path }
-        var url: URL { ForeignFixtures.url(path) }
+        var url: URL { FixtureFiles.url(path) }
     }
 
     static let fixtures = [
@@ -59,10 +59,10 @@ import Testing
     ]
 
     @Test(arguments: fixtures) func `every revision, body and attachment is read`(fixture: Fixture) throws {
-        let before = try ForeignFixtures.wholeState(of: ForeignFixtures.url(fixture.folder))
+        let before = try FixtureFiles.wholeState(of: FixtureFiles.url(fixture.folder))
         do {
             let reader = try #require(try ForeignSQLite.reader(at: fixture.url))
-            let expected = try ForeignFixtures.json(fixture.expected)
+            let expected = try FixtureFiles.json(fixture.expected)
             let documents = try reader.documents()
             #expect(try reader.count(in: defaultCollection) == documents.count)
             #expect(documents.map(\.sequence) == documents.map(\.sequence).sorted())
@@ -87,7 +87,7 @@ import Testing
             #expect(reader.product.contains("user_version \(expected["user_version"]?.int ?? -1)"))
             try reader.check()
         }
-        #expect(try ForeignFixtures.wholeState(of: ForeignFixtures.url(fixture.folder)) == before)
+        #expect(try FixtureFiles.wholeState(of: FixtureFiles.url(fixture.folder)) == before)
     }
 
     private func compare(_ document: ForeignDocument, _ rows: [JSONValue], _ reader: any ForeignReader) throws {
@@ -144,8 +144,8 @@ import Testing
     }
 
     @Test func `rows that repeat a revision are one revision`() throws {
-        let url = ForeignFixtures.url("sync-android/v100WithDuplicates")
-        let before = try ForeignFixtures.wholeState(of: url)
+        let url = FixtureFiles.url("sync-android/v100WithDuplicates")
+        let before = try FixtureFiles.wholeState(of: url)
         do {
             let reader = try #require(
                 try ForeignSQLite.reader(at: url.appending(path: "datastores/v100DBWithDuplicates")))
@@ -162,7 +162,7 @@ import Testing
             #expect(try reader.localDocuments().isEmpty)
             print("v100WithDuplicates: \(attachments.count) attachments")
         }
-        #expect(try ForeignFixtures.wholeState(of: url) == before)
+        #expect(try FixtureFiles.wholeState(of: url) == before)
     }
 
     @Test func `a later run goes on after a sequence`() throws {
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test func `a conflict has the base of its branches`() throws {
-        let reader = try #require(try ForeignSQLite.reader(at: ForeignFixtures.url("cbl1-made/edge.cblite2")))
+        let reader = try #require(try ForeignSQLite.reader(at: FixtureFiles.url("cbl1-made/edge.cblite2")))
         let document = try #require(try reader.documents().first { $0.id.string == "conflict" })
         // Its base's body is not in the file any more.
         #expect(document.leaves.count == 3 && document.bases.isEmpty)

@@ -5,15 +5,15 @@ import Testing
 @testable import SettleImport
 
 /// Databases of Couchbase Lite 4, compared with what another reader saw in them and with what the product's own API said.
-@Suite(.enabled(if: ForeignFixtures.has("cblite2-made"))) struct CouchbaseLiteFixtureTests {
+@Suite(.enabled(if: FixtureFiles.has("cblite2-made"))) struct CouchbaseLiteFixtureTests {
     static let names = ["tree", "tree-with-wal", "vv"]
 
     @Test(arguments: names) func `every revision, body and blob is read`(name: String) throws {
-        let url = ForeignFixtures.url("cblite2-made/\(name).cblite2")
-        let before = try ForeignFixtures.wholeState(of: url)
+        let url = FixtureFiles.url("cblite2-made/\(name).cblite2")
+        let before = try FixtureFiles.wholeState(of: url)
         do {
             let reader = try #require(try ForeignSQLite.reader(at: url))
-            let expected = try ForeignFixtures.json("cblite2-made/\(name).expected.json")
+            let expected = try FixtureFiles.json("cblite2-made/\(name).expected.json")
             let collections = try #require(expected["collections"]?.object)
             #expect(reader.collections == ["_default._default", "Shop.Orders", "_default.notes"])
             #expect(reader.identity == expected["info"]?["privateUUID"]?.string)
@@ -42,7 +42,7 @@ import Testing
             }
             try reader.check()
         }
-        #expect(try ForeignFixtures.wholeState(of: url) == before)
+        #expect(try FixtureFiles.wholeState(of: url) == before)
     }
 
     private func compareTree(_ document: ForeignDocument, _ row: JSONValue, _ reader: any ForeignReader) throws {
@@ -120,8 +120,8 @@ import Testing
     }
 
     @Test(arguments: ["tree", "vv"]) func `what the product's own API says is what is read`(name: String) throws {
-        let reader = try #require(try ForeignSQLite.reader(at: ForeignFixtures.url("cblite2-made/\(name).cblite2")))
-        let says = try #require(try ForeignFixtures.json("cblite2-made/litecore_says.json")[name]?.object)
+        let reader = try #require(try ForeignSQLite.reader(at: FixtureFiles.url("cblite2-made/\(name).cblite2")))
+        let says = try #require(try FixtureFiles.json("cblite2-made/litecore_says.json")[name]?.object)
         let documents = try reader.documents()
         var compared = 0
         for member in says where member.name != "Shop.Orders" {

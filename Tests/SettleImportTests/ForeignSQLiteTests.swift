@@ -84,14 +84,14 @@ import Testing
             try FileManager.default.copyItem(
                 at: URL(filePath: url.path + end), to: bundle.appending(path: "db.sqlite3" + end))
         }
-        let before = try ForeignFixtures.wholeState(of: bundle)
+        let before = try FixtureFiles.wholeState(of: bundle)
         var copies: Set<String> = []
         do {
             let reader = try #require(try ForeignSQLite.reader(at: bundle))
             #expect(try reader.documents().map(\.id.string) == ["a"])
             copies = Self.copies()
         }
-        #expect(try ForeignFixtures.wholeState(of: bundle) == before)
+        #expect(try FixtureFiles.wholeState(of: bundle) == before)
         // Another test may have copies of its own; that of this one is gone.
         #expect(!copies.isEmpty && !copies.isSubset(of: Self.copies()))
     }
@@ -121,20 +121,20 @@ import Testing
         }
         let url = try made.sqlite("a.cblite", version: 102, MadeDatabase.schemaOf1 + rows)
         try #require(try ForeignSQLite.reader(at: url)).check()
-        var bytes = try ForeignFixtures.bytes(url)
+        var bytes = try FixtureFiles.bytes(url)
         for position in stride(from: 8 * 4096, to: bytes.count, by: 4096) { bytes[position] = 0x77 }
         let damaged = try made.file("b.cblite", bytes)
         #expect(throws: ForeignFileError.self) { try #require(try ForeignSQLite.reader(at: damaged)).check() }
     }
 
     @Test(
-        .enabled(if: ForeignFixtures.has("cbl1")),
+        .enabled(if: FixtureFiles.has("cbl1")),
         arguments: [
             ("cbl1/ios130-forestdb/iosdb.cblite2", "ForestDB"), ("cbl1/ios130-forestdb", "ForestDB"),
             ("cdt/emptyencrypteddb.touchdb", "encrypted"),
         ])
     func `a file of a product that is not read is refused`(path: String, word: String) throws {
-        let error = refusal(ForeignFixtures.url(path))
+        let error = refusal(FixtureFiles.url(path))
         #expect(error?.code == .unsupported && error?.message.contains(word) == true, "\(error as Any)")
     }
 }

@@ -33,13 +33,13 @@ import Testing
         Victim(folder: "cblite2-made/vv.cblite2", path: ""), Victim(folder: "pouchdb-websql-made", path: "_pouch_fix"),
     ]
 
-    @Test(.enabled(if: ForeignFixtures.has("cbl1")), arguments: victims)
+    @Test(.enabled(if: FixtureFiles.has("cbl1")), arguments: victims)
     func `a damaged copy is read or refused`(victim: Victim) throws {
         let made = try MadeDatabase()
         let copy = made.folder.appending(path: "copy")
-        try FileManager.default.copyItem(at: ForeignFixtures.url(victim.folder), to: copy)
+        try FileManager.default.copyItem(at: FixtureFiles.url(victim.folder), to: copy)
         let files = FileManager.default.enumerator(at: copy, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
-        let damaged = (files ?? []).filter { (try? ForeignFixtures.bytes($0).isEmpty) == false }
+        let damaged = (files ?? []).filter { (try? FixtureFiles.bytes($0).isEmpty) == false }
             .sorted { $0.path < $1.path }
         let given = victim.path.isEmpty ? copy : copy.appending(path: victim.path)
         for seed in 0..<UInt64(40) {
@@ -48,7 +48,7 @@ import Testing
             let databases = damaged.filter { !$0.pathExtension.contains("blob") && !$0.path.contains("com.cloudant") }
             let pool = numbers.below(4) == 0 || databases.isEmpty ? damaged : databases
             let file = pool[numbers.below(pool.count)]
-            let original = try ForeignFixtures.bytes(file)
+            let original = try FixtureFiles.bytes(file)
             var bytes = original
             if numbers.below(3) == 0 {
                 bytes = Array(bytes.prefix(numbers.below(bytes.count)))
@@ -112,7 +112,7 @@ import Testing
             }
             url = try made.sqlite("a.cblite2/db.sqlite3", version: 500, MadeDatabase.schemaOf3() + rows)
         }
-        let original = try ForeignFixtures.bytes(url)
+        let original = try FixtureFiles.bytes(url)
         for _ in 0..<10 {
             var bytes = original
             for _ in 0...numbers.below(20) { bytes[numbers.below(bytes.count)] ^= UInt8(1 << numbers.below(8)) }

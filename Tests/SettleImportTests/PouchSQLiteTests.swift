@@ -8,17 +8,17 @@ import Testing
 
 /// Databases of PouchDB on SQLite.
 @Suite struct PouchSQLiteTests {
-    @Test(.enabled(if: ForeignFixtures.has("pouchdb-websql-made")))
+    @Test(.enabled(if: FixtureFiles.has("pouchdb-websql-made")))
     func `the leaves are those of PouchDB's own answers`()
         throws
     {
-        let url = ForeignFixtures.url("pouchdb-websql-made/_pouch_fix")
-        let before = try ForeignFixtures.wholeState(of: url)
+        let url = FixtureFiles.url("pouchdb-websql-made/_pouch_fix")
+        let before = try FixtureFiles.wholeState(of: url)
         do {
             for place in [url, url.deletingLastPathComponent()] {
                 let reader = try #require(try ForeignSQLite.reader(at: place))
                 let probe = try ForeignProbe(reader)
-                try probe.compare(withAnswers: try ForeignFixtures.json("pouchdb-leveldb-made/truth_open_revs.json"))
+                try probe.compare(withAnswers: try FixtureFiles.json("pouchdb-leveldb-made/truth_open_revs.json"))
                 #expect(probe.leafCount == 18 && probe.faults.isEmpty, "\(probe.faults)")
                 #expect(probe.locals == ["_local/mine": ["cursor": 17]])
                 #expect(probe.bases["conflict"]?.first?.value.body == ["v": "base"])
@@ -30,7 +30,7 @@ import Testing
             #expect(try ForeignSQLite.reader(at: url, of: .pouchDB) != nil)
             #expect(try ForeignSQLite.reader(at: url, of: .couchbase1) == nil)
         }
-        #expect(try ForeignFixtures.wholeState(of: url) == before)
+        #expect(try FixtureFiles.wholeState(of: url) == before)
     }
 
     private static let schema = [

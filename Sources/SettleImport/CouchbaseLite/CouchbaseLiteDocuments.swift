@@ -46,20 +46,16 @@ struct CouchbaseLiteDocuments {
     }
 
     /// The document of a row. What can't be read is among its faults.
-    func document(_ row: Row) -> ForeignDocument {
+    func document(_ row: Row) throws -> ForeignDocument {
         guard let id = row.key.flatMap({ DocumentID($0) }), !id.isLocal else {
             return Self.unreadable(
                 row.key ?? "(a document without an id)", row.sequence, "the document has no valid id")
         }
-        var document = ForeignDocument(id: id, sequence: row.sequence, leaves: [])
+        var document: ForeignDocument
         do {
-            if row.version.first == 0 {
-                try readVersions(row, into: &document)
-            } else {
-                try readTree(row, into: &document)
-            }
-        } catch {
-            document.faults.append(ForeignFault(revision: nil, message: "the document is damaged: \(error)"))
+            document = row.version.first == 0 ? try versions(of: row, id) : try tree(of: row, id)
+        } catch let error as FleeceError {
+            document = Self.unreadable(id.string, row.sequence, "the document is damaged: \(error)")
         }
         document.expiration = row.expiration.map { Date(timeIntervalSince1970: Double($0) / 1000) }
         return document
@@ -67,106 +63,110 @@ struct CouchbaseLiteDocuments {
 
     // MARK: Trees
 
-    private func readTree(_ row: Row, into document: inout ForeignDocument) throws {
+    /// What a tree says of a revision.
+    private struct Entry {
+        var isDeleted: Bool
+        /// The body, and the one to which its pointers may lead; `nil` if it is not in the file.
+        var body: (bytes: [UInt8], base: [UInt8])?
+    }
+
+    private func tree(of row: Row, _ id: DocumentID) throws -> ForeignDocument {
         guard let current = LiteCoreTree.revision(row.version[...]) else {
             throw FleeceError("its version is not valid")
         }
+        var recorded = RecordedRevisions<Entry>()
+        var remote: RevisionID?
         let isInBody = row.extra.isEmpty && LiteCoreTree.isTree(row.body)
         if row.extra.isEmpty, !isInBody {
             // A document without other revisions.
-            var tree = RecordedRevisions()
-            tree.add(current, parent: nil, isDeleted: row.flags & Flag.deleted != 0)
-            addLeaves(of: tree, into: &document) { _ in (row.body, []) }
-            return setServer(of: row, nil, current, &document)
-        }
-        let stored = try LiteCoreTree(isInBody ? row.body : row.extra)
-        var (tree, indices) = (RecordedRevisions(), [RevisionID: Int]())
-        for (index, record) in stored.records.enumerated() {
-            let parent = try record.parent.map { parent in
-                guard stored.records.indices.contains(parent) else { throw FleeceError("a parent is not in the tree") }
-                return stored.records[parent].revision
+            recorded.add(current, parent: nil, Entry(isDeleted: row.flags & Flag.deleted != 0, body: (row.body, [])))
+        } else {
+            let stored = try LiteCoreTree(isInBody ? row.body : row.extra)
+            for (index, record) in stored.records.enumerated() {
+                let parent = try record.parent.map { parent in
+                    guard stored.records.indices.contains(parent) else {
+                        throw FleeceError("a parent is not in the tree")
+                    }
+                    return stored.records[parent].revision
+                }
+                // The current revision's body is a column of its own, to which other bodies may point.
+                let isCurrent = index == 0 && !isInBody
+                let body = isCurrent ? (row.body, []) : record.body.map { ($0, isInBody ? [] : row.body) }
+                recorded.add(record.revision, parent: parent, Entry(isDeleted: record.isDeleted, body: body))
             }
-            tree.add(record.revision, parent: parent, isDeleted: record.isDeleted)
-            indices[record.revision] = indices[record.revision] ?? index
+            remote = stored.remotes[UInt16(Self.server)].map { stored.records[$0].revision }
         }
-        addLeaves(of: tree, into: &document) { revision in
-            guard let index = indices[revision] else { return nil }
-            // The current revision's body is a column of its own, to which other bodies may point.
-            if index == 0, !isInBody { return (row.body, []) }
-            return stored.records[index].body.map { ($0, isInBody ? [] : row.body) }
+        var document = try document(of: recorded.tree, row, id)
+        if let winner = recorded.tree.winner(isDeleted: \.isDeleted), winner != current, recorded[current] != nil {
+            document.shown = current
         }
-        if let winner = tree.winner, winner != current, tree.nodes[current] != nil { document.shown = current }
-        setServer(of: row, stored.remotes[UInt16(Self.server)].map { stored.records[$0].revision }, current, &document)
-    }
-
-    private func setServer(
-        of row: Row, _ remote: RevisionID?, _ current: RevisionID, _ document: inout ForeignDocument
-    ) {
         let hasCurrent = row.flags & Flag.synced != 0 || remote == current
         document.server = ForeignServerState(
             hasCurrent: hasCurrent, signature: hasCurrent ? current.signature : remote?.signature)
+        return document
     }
 
-    /// Adds the leaves of a tree, and the bases of merges.
-    private func addLeaves(
-        of tree: RecordedRevisions, into document: inout ForeignDocument,
-        body: (RevisionID) -> (bytes: [UInt8], base: [UInt8])?
-    ) {
-        let winner = tree.winner
-        for leaf in tree.leaves {
-            let isDeleted = tree.nodes[leaf]?.isDeleted ?? false
-            var revision = Revision<ForeignAttachment>(
-                id: document.id, history: tree.history(of: leaf), isDeleted: isDeleted)
-            guard let bytes = body(leaf) ?? (isDeleted ? ([], []) : nil) else {
-                document.faults.append(ForeignFault(revision: leaf, message: "the body is not in the file"))
-                continue
+    private func document(of tree: ForeignTree<Entry>, _ row: Row, _ id: DocumentID) throws -> ForeignDocument {
+        let leaves = tree.leafRevisions
+        var faults: [ForeignFault] = []
+        var document = try tree.document(id: id, sequence: row.sequence, isDeleted: \.isDeleted) { node in
+            guard let body = node.content.body else { return nil }
+            var (content, losses) = (ForeignContent(body: .empty, isDeleted: node.content.isDeleted), [ForeignFault]())
+            try fill(&content, body.bytes, base: body.base, node.revision, faults: &losses)
+            if leaves.contains(node.revision) {
+                faults += losses
+                return content
             }
-            guard fill(&revision, bytes.bytes, base: bytes.base, faults: &document.faults) else { continue }
-            revision.isDeletionAtSource = revision.isDeleted && leaf == winner
-            document.leaves.append(revision)
+            // A base is a help for merges; one that is not whole is left out.
+            return losses.isEmpty && !content.attachments.contains(where: \.isMissing) ? content : nil
         }
-        for point in tree.branchPoints {
-            var base = Revision<ForeignAttachment>(
-                id: document.id, history: tree.history(of: point), isDeleted: tree.nodes[point]?.isDeleted ?? false)
-            var faults: [ForeignFault] = []
-            // A base is a help for merges; one that is not whole is none.
-            guard let bytes = body(point), fill(&base, bytes.bytes, base: bytes.base, faults: &faults), faults.isEmpty,
-                !base.attachments.contains(where: \.isMissing)
-            else { continue }
-            document.bases.append(base)
-        }
+        document.faults += faults
+        return document
     }
 
     // MARK: Version vectors
 
-    private func readVersions(_ row: Row, into document: inout ForeignDocument) throws {
+    private func versions(of row: Row, _ id: DocumentID) throws -> ForeignDocument {
         let versions = try LiteCoreVersions(row.version, device: device)
-        var leaf = Revision<ForeignAttachment>(
-            id: document.id, history: versions.history, isDeleted: row.flags & Flag.deleted != 0)
-        if fill(&leaf, row.body, base: [], faults: &document.faults) { document.leaves.append(leaf) }
+        var document = ForeignDocument(id: id, sequence: row.sequence, leaves: [])
+        let current = versions.history.revision
+        addLeaf(versions.history, row.flags, to: &document) { content, faults in
+            try fill(&content, row.body, base: [], current, faults: &faults)
+        }
         let copies = try copiesOfPeers(row)
         for (peer, copy) in copies where peer > 0 && copy.flags & Flag.conflicted != 0 {
-            guard let history = copy.history, history.revision != leaf.revision else { continue }
-            var other = Revision<ForeignAttachment>(
-                id: document.id, history: history, isDeleted: copy.flags & Flag.deleted != 0)
-            guard !document.leaves.contains(where: { $0.revision == other.revision }),
-                fill(&other, json: copy.body, faults: &document.faults)
+            guard let history = copy.history, history.revision != current,
+                !document.leaves.contains(where: { $0.revision == history.revision })
             else { continue }
-            document.leaves.append(other)
+            addLeaf(history, copy.flags, to: &document) { content, _ in try fill(&content, json: copy.body) }
         }
-        let winner = document.leaves.max { left, right in
-            left.isDeleted == right.isDeleted ? left.revision < right.revision : left.isDeleted
-        }
-        if let winner {
-            if winner.revision != leaf.revision { document.shown = leaf.revision }
-            for index in document.leaves.indices where document.leaves[index].revision == winner.revision {
-                document.leaves[index].isDeletionAtSource = winner.isDeleted
+        let live = document.leaves.filter { !$0.isDeleted }
+        if let winner = (live.isEmpty ? document.leaves : live).map(\.revision).max() {
+            if winner != current { document.shown = current }
+            for index in document.leaves.indices where document.leaves[index].revision == winner {
+                document.leaves[index].isDeletionAtSource = live.isEmpty
             }
         }
         let remote = copies.first { $0.peer == Self.server }?.copy.history?.revision.signature
         let hasCurrent = row.flags & Flag.synced != 0 || remote == versions.signature
         document.server = ForeignServerState(
             hasCurrent: hasCurrent, signature: hasCurrent ? versions.signature : remote)
+        return document
+    }
+
+    private func addLeaf(
+        _ history: RevisionHistory, _ flags: Int64, to document: inout ForeignDocument,
+        fill: (inout ForeignContent, inout [ForeignFault]) throws -> Void
+    ) {
+        var content = ForeignContent(body: .empty, isDeleted: flags & Flag.deleted != 0)
+        do { try fill(&content, &document.faults) } catch {
+            document.faults.append(ForeignFault(revision: history.revision, message: "\(error)"))
+            return
+        }
+        document.leaves.append(
+            Revision(
+                id: document.id, history: history, isDeleted: content.isDeleted, body: content.body,
+                attachments: content.attachments))
     }
 
     /// A peer's copy of a document.
@@ -179,8 +179,8 @@ struct CouchbaseLiteDocuments {
 
     private func copiesOfPeers(_ row: Row) throws -> [(peer: Int, copy: Copy)] {
         guard !row.extra.isEmpty, !LiteCoreTree.isTree(row.extra) else { return [] }
-        let extra = try JSONValue(
-            utf8: Fleece(row.extra, base: row.body, sharedKeys: sharedKeys).json().text)
+        let extra = try Self.value(
+            Fleece(row.extra, base: row.body, sharedKeys: sharedKeys).json().text)
         guard let array = extra.array else { throw FleeceError("the copies of peers are not an array") }
         return try array.enumerated().filter { $0.element.object != nil }.map { peer, value in
             let version = value["@"]?.string.flatMap { Base64.decode($0.utf8) } ?? []
@@ -198,55 +198,49 @@ struct CouchbaseLiteDocuments {
 
     // MARK: Bodies
 
+    /// JSON that was made here.
+    private static func value(_ text: [UInt8]) throws(FleeceError) -> JSONValue {
+        do { return try JSONValue(utf8: text) } catch { throw FleeceError("it is not JSON: \(error)") }
+    }
+
     /// Reads the body and the attachments of a revision.
     ///
-    /// - Returns: Whether the revision can be imported.
+    /// - Throws: ``ForeignFileError`` with code `damaged`. A tombstone is one without its body, and has a fault then.
     private func fill(
-        _ revision: inout Revision<ForeignAttachment>, _ bytes: [UInt8], base: [UInt8], faults: inout [ForeignFault]
-    ) -> Bool {
-        guard !bytes.isEmpty else { return true }
-        do throws(FleeceError) {
+        _ content: inout ForeignContent, _ bytes: [UInt8], base: [UInt8], _ revision: RevisionID,
+        faults: inout [ForeignFault]
+    ) throws {
+        guard !bytes.isEmpty else { return }
+        do {
             let (text, hasLostNumber) = try Fleece(bytes, base: base, sharedKeys: sharedKeys).json()
-            if hasLostNumber {
-                faults.append(
-                    ForeignFault(revision: revision.revision, message: "a number that is not finite became null"))
-            }
-            return fill(&revision, json: text, faults: &faults)
+            try fill(&content, json: text)
+            guard hasLostNumber else { return }
+            faults.append(ForeignFault(revision: revision, message: "a number that is not finite became null"))
         } catch {
-            faults.append(ForeignFault(revision: revision.revision, message: "the body is damaged: \(error)"))
-            // A tombstone says all that counts without a body.
-            return revision.isDeleted
+            let message = "the body is damaged: \(error)"
+            guard content.isDeleted else { throw ForeignFileError(.damaged, message) }
+            faults.append(ForeignFault(revision: revision, message: message))
         }
     }
 
-    private func fill(
-        _ revision: inout Revision<ForeignAttachment>, json: [UInt8], faults: inout [ForeignFault]
-    ) -> Bool {
-        guard !json.isEmpty else { return true }
-        do {
-            let read = try DocumentReader.read(json, allowsReserved: true)
-            revision.body = read.body
-            for member in read.reserved {
-                if member.name == WireAttachment.listName {
-                    for entry in try JSONValue(utf8: member.value).object ?? [:] {
-                        revision.attachments.append(attachment(entry.name, entry.value))
-                    }
-                }
+    private func fill(_ content: inout ForeignContent, json: [UInt8]) throws {
+        guard !json.isEmpty else { return }
+        let read = try DocumentReader.read(json, allowsReserved: true)
+        for member in read.reserved where member.name == WireAttachment.listName {
+            for entry in try JSONValue(utf8: member.value).object ?? [:] {
+                content.attachments.append(attachment(entry.name, entry.value))
             }
-            for blob in MobileBlob.all(in: read.body) {
-                // Sync Gateway lists the blobs among the attachments, too.
-                revision.attachments.removeAll { $0.name == blob.attachmentName }
-                var attachment = ForeignAttachment(
-                    name: blob.attachmentName, contentType: blob.contentType, length: max(blob.length, 0), revpos: 0,
-                    digest: nil, place: .missing(""))
-                setContent(
-                    of: &attachment, blob.digest, data: Self.value(at: blob.path, of: read.body)?["data"]?.string)
-                revision.attachments.append(attachment)
-            }
-            return true
-        } catch {
-            faults.append(ForeignFault(revision: revision.revision, message: "the body is not a document: \(error)"))
-            return revision.isDeleted
+        }
+        content.body = read.body
+        for blob in MobileBlob.all(in: read.body) {
+            // Sync Gateway lists the blobs among the attachments, too.
+            content.attachments.removeAll { $0.name == blob.attachmentName }
+            var attachment = ForeignAttachment(
+                name: blob.attachmentName, contentType: blob.contentType, length: max(blob.length, 0), revpos: 0,
+                digest: nil, place: .missing(""))
+            setContent(
+                of: &attachment, blob.digest, data: Self.value(at: blob.path, of: read.body)?["data"]?.string)
+            content.attachments.append(attachment)
         }
     }
 

@@ -159,7 +159,7 @@ final class CouchbaseLiteReader: ForeignReader {
             var document: ForeignDocument?
             do {
                 document = try queries[source].bind(1, entry).first { row in
-                    documents.document(
+                    try documents.document(
                         CouchbaseLiteDocuments.Row(
                             key: row.text(0), sequence: sequence, flags: row.integer(1), version: row.bytes(2) ?? [],
                             body: row.bytes(3) ?? [], extra: row.bytes(4) ?? [],

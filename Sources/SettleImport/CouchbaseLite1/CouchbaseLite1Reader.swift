@@ -156,67 +156,55 @@ final class CouchbaseLite1Reader: ForeignReader {
 // MARK: - Documents
 
 extension CouchbaseLite1Reader {
-    /// A revision in rows of the file.
+    /// What the rows of a revision say.
     private struct Rows {
-        /// The sequences, the newest first; those with a body before the others.
-        var sequences: [Int64] = []
-        var bodies = 0
+        var isDeleted = false
+        /// The sequences of rows with a body, the newest first.
+        var withBody: [Int64] = []
+        /// The other sequences.
+        var withoutBody: [Int64] = []
     }
 
     private func document(_ number: Int64, sequence: UInt64) throws -> ForeignDocument {
         let name = try file.query("SELECT docid FROM docs NOT INDEXED WHERE doc_id = ?1").bind(1, number)
             .first { $0.text(0) }
-        let id = name.flatMap { DocumentID($0) }
-        var document = ForeignDocument(
-            id: id ?? DocumentID(unchecked: name ?? "(document \(number) without an id)"), sequence: sequence,
-            leaves: [])
-        guard let id, !id.isLocal else {
-            document.faults.append(ForeignFault(revision: nil, message: "the document has no valid id"))
+        func faulty(_ message: String) -> ForeignDocument {
+            let id = DocumentID(unchecked: name ?? "(document \(number) without an id)")
+            var document = ForeignDocument(id: id, sequence: sequence, leaves: [])
+            document.faults.append(ForeignFault(revision: nil, message: message))
             return document
         }
+        guard let id = name.flatMap({ DocumentID($0) }), !id.isLocal else {
+            return faulty("the document has no valid id")
+        }
         do {
-            try readRevisions(of: number, into: &document)
-        } catch let error as ForeignFileError where error.code == .damaged {
-            document.faults.append(ForeignFault(revision: nil, message: error.message))
-        }
-        return document
-    }
-
-    private func readRevisions(of number: Int64, into document: inout ForeignDocument) throws {
-        let (tree, rows) = try tree(of: number, faults: &document.faults)
-        let winner = tree.winner
-        for leaf in tree.leaves {
-            guard let node = tree.nodes[leaf], let rows = rows[leaf] else { continue }
-            var revision = Revision<ForeignAttachment>(
-                id: document.id, history: tree.history(of: leaf), isDeleted: node.isDeleted)
-            guard try fill(&revision, from: rows, faults: &document.faults) else { continue }
-            revision.isDeletionAtSource = revision.isDeleted && leaf == winner
-            document.leaves.append(revision)
-        }
-        for point in tree.branchPoints {
-            guard let node = tree.nodes[point], let rows = rows[point], rows.bodies > 0 else { continue }
-            var base = Revision<ForeignAttachment>(
-                id: document.id, history: tree.history(of: point), isDeleted: node.isDeleted)
             var faults: [ForeignFault] = []
-            // A base is a help for merges; one that is not whole is none.
-            guard try fill(&base, from: rows, faults: &faults), faults.isEmpty,
-                !base.attachments.contains(where: \.isMissing)
-            else { continue }
-            document.bases.append(base)
-        }
-        if file.has("docs", "expiry_timestamp") {
-            document.expiration = try file.query(
-                "SELECT expiry_timestamp FROM docs NOT INDEXED WHERE doc_id = ?1 AND expiry_timestamp > 0"
-            ).bind(1, number).first { Date(timeIntervalSince1970: $0.double(0)) }
-        }
+            let tree = try tree(of: number, faults: &faults)
+            let leaves = tree.leafRevisions
+            var document = try tree.document(id: id, sequence: sequence, isDeleted: \.isDeleted) { node in
+                if leaves.contains(node.revision) { return try content(of: node, faults: &faults) }
+                // A base is a help for merges; one that is not whole is left out.
+                var losses: [ForeignFault] = []
+                let base = try content(of: node, faults: &losses)
+                return losses.isEmpty && base?.attachments.contains(where: \.isMissing) == false ? base : nil
+            }
+            document.faults += faults
+            document.expiration = try expiration(of: number)
+            return document
+        } catch let error as ForeignFileError where error.code == .damaged { return faulty(error.message) }
     }
 
-    /// The tree of a document, and the rows of each revision.
-    private func tree(
-        of number: Int64, faults: inout [ForeignFault]
-    ) throws -> (tree: RecordedRevisions, rows: [RevisionID: Rows]) {
-        var (tree, rows) = (RecordedRevisions(), [RevisionID: Rows]())
-        var nodes: [(revision: RevisionID, parent: Int64?, isDeleted: Bool)] = []
+    private func expiration(of number: Int64) throws -> Date? {
+        guard file.has("docs", "expiry_timestamp") else { return nil }
+        return try file.query(
+            "SELECT expiry_timestamp FROM docs NOT INDEXED WHERE doc_id = ?1 AND expiry_timestamp > 0"
+        ).bind(1, number).first { Date(timeIntervalSince1970: $0.double(0)) }
+    }
+
+    /// The tree of a document, with the rows of each revision.
+    private func tree(of number: Int64, faults: inout [ForeignFault]) throws -> ForeignTree<Rows> {
+        var rows: [RevisionID: Rows] = [:]
+        var nodes: [(revision: RevisionID, parent: Int64?)] = []
         var revisions: [Int64: RevisionID] = [:]
         let available = file.has("revs", "available") ? "revs.available" : "1"
         try file.query(
@@ -233,72 +221,71 @@ extension CouchbaseLite1Reader {
                 return
             }
             revisions[sequence] = revision
-            nodes.append((revision, row.isNull(2) ? nil : row.integer(2), row.integer(3) != 0))
-            if row.integer(4) != 0, row.isNull(5) || row.integer(5) != 0 {
-                rows[revision, default: Rows()].sequences.insert(sequence, at: 0)
-                rows[revision]?.bodies += 1
+            nodes.append((revision, row.isNull(2) ? nil : row.integer(2)))
+            let hasBody = row.integer(4) != 0 && (row.isNull(5) || row.integer(5) != 0)
+            rows[revision, default: Rows()].isDeleted = row.integer(3) != 0
+            if hasBody {
+                rows[revision]?.withBody.insert(sequence, at: 0)
             } else {
-                rows[revision, default: Rows()].sequences.append(sequence)
+                rows[revision]?.withoutBody.append(sequence)
             }
         }
+        var recorded = RecordedRevisions<Rows>()
         for node in nodes {
-            tree.add(node.revision, parent: node.parent.flatMap { revisions[$0] }, isDeleted: node.isDeleted)
+            let parent = node.parent.flatMap { revisions[$0] }
+            recorded.add(node.revision, parent: parent, rows[node.revision] ?? Rows())
         }
-        return (tree, rows)
+        return recorded.tree
     }
 
     /// Reads the body and the attachments of a revision.
     ///
-    /// - Returns: Whether the revision can be imported.
-    private func fill(
-        _ revision: inout Revision<ForeignAttachment>, from rows: Rows, faults: inout [ForeignFault]
-    ) throws -> Bool {
-        let (id, isTombstone) = (revision.revision, revision.isDeleted)
-        func fault(_ message: String) { faults.append(ForeignFault(revision: id, message: message)) }
-        var (text, source) = ([UInt8](), rows.sequences.first)
-        do {
-            for sequence in rows.sequences.prefix(rows.bodies) where text.isEmpty {
-                let json = try file.query("SELECT json FROM revs NOT INDEXED WHERE sequence = ?1").bind(1, sequence)
-                    .first { $0.bytes(0) }
-                if let json, !json.isEmpty { (text, source) = (json, sequence) }
-            }
-        } catch let error as ForeignFileError where error.code == .damaged {
-            fault(error.message)
-            return false
+    /// - Returns: `nil` if the body is not in the file.
+    /// - Throws: ``ForeignFileError``.
+    private func content(
+        of node: ForeignTree<Rows>.Node, faults: inout [ForeignFault]
+    ) throws -> ForeignContent? {
+        let rows = node.content
+        var (text, source) = ([UInt8](), rows.withBody.first ?? rows.withoutBody.first)
+        for sequence in rows.withBody where text.isEmpty {
+            let json = try file.query("SELECT json FROM revs NOT INDEXED WHERE sequence = ?1").bind(1, sequence)
+                .first { $0.bytes(0) }
+            if let json, !json.isEmpty { (text, source) = (json, sequence) }
         }
-        var listed: [ForeignAttachment] = []
-        if text.isEmpty {
-            if !isTombstone {
-                fault("the body is not in the file")
-                return false
-            }
-        } else {
-            do {
-                let read = try DocumentReader.read(text, allowsReserved: true)
-                revision.body = read.body
-                for member in read.reserved {
-                    let value = try JSONValue(utf8: member.value)
-                    if member.name == WireAttachment.listName {
-                        for entry in value.object ?? [:] { listed.append(attachment(entry.name, entry.value)) }
-                    } else if member.name == "_deleted", value == true {
-                        revision.isDeleted = true
-                    }
-                }
-            } catch {
-                fault("the body is not valid JSON: \(error)")
-                // A tombstone says all that counts without a body.
-                guard isTombstone else { return false }
+        // A tombstone without a body is an empty one.
+        guard !text.isEmpty || rows.isDeleted else { return nil }
+        var (content, listed) = (ForeignContent(body: .empty, isDeleted: rows.isDeleted), [ForeignAttachment]())
+        if !text.isEmpty {
+            do { try read(text, into: &content, &listed) } catch {
+                let message = "the body is not valid JSON: \(error)"
+                // A tombstone says all that counts without its body.
+                guard rows.isDeleted else { throw ForeignFileError(.damaged, message) }
+                faults.append(ForeignFault(revision: node.revision, message: message))
             }
         }
-        if let source { revision.attachments = try attachments(at: source) }
-        if revision.attachments.isEmpty {
-            for sequence in rows.sequences where sequence != source && revision.attachments.isEmpty {
-                revision.attachments = try attachments(at: sequence)
+        // Of rows that repeat a revision, each may have the attachments.
+        let sequences = [source].compactMap(\.self) + (rows.withBody + rows.withoutBody).filter { $0 != source }
+        for sequence in sequences where content.attachments.isEmpty {
+            content.attachments = try attachments(at: sequence)
+        }
+        let names = Set(content.attachments.map(\.name))
+        content.attachments += listed.filter { !names.contains($0.name) }
+        return content
+    }
+
+    private func read(
+        _ text: [UInt8], into content: inout ForeignContent, _ attachments: inout [ForeignAttachment]
+    ) throws(JSONError) {
+        let read = try DocumentReader.read(text, allowsReserved: true)
+        content.body = read.body
+        for member in read.reserved {
+            let value = try JSONValue(utf8: member.value)
+            if member.name == WireAttachment.listName {
+                for entry in value.object ?? [:] { attachments.append(attachment(entry.name, entry.value)) }
+            } else if member.name == "_deleted", value == true {
+                content.isDeleted = true
             }
         }
-        let names = Set(revision.attachments.map(\.name))
-        revision.attachments += listed.filter { !names.contains($0.name) }
-        return true
     }
 
     /// The attachments that the table has for a row.

@@ -16,6 +16,8 @@ struct ForeignTree<Content> {
 
     /// How many leaves a document may have.
     private static var maximumLeaves: Int { 100_000 }
+    /// How many leaves a document may have for which the bases of merges are looked for, which takes quadratic time.
+    private static var maximumBranches: Int { 1000 }
     /// How many entries the histories of a document's leaves may have together.
     private static var maximumEntries: Int { 4_000_000 }
 
@@ -101,7 +103,9 @@ extension ForeignTree {
                 document.faults.append(ForeignFault(revision: node.revision, message: error.message))
             }
         }
-        if leaves.count > 1 { document.bases = try bases(of: document, limit, isDeleted, read) }
+        if (2...Self.maximumBranches).contains(leaves.count) {
+            document.bases = try bases(of: document, limit, isDeleted, read)
+        }
         return document
     }
 

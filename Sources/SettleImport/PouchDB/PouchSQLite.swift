@@ -146,7 +146,7 @@ final class PouchSQLite: ForeignReader {
         guard let content = try content(at: row) else {
             throw ForeignFileError(.damaged, "the content of \(attachment.name) can't be read")
         }
-        try AttachmentContent.pass(content, body)
+        try AttachmentPieces.pass(content, body)
     }
 
     /// The row of a content.

@@ -15,20 +15,11 @@ enum AttachmentContent {
     ) throws -> Bool {
         switch attachment.place {
         case .file(let url): try read(url, of: attachment, body)
-        case .bytes(let bytes): try pass(bytes, body)
+        case .bytes(let bytes): try AttachmentPieces.pass(bytes, body)
         case .missing(let reason): throw ForeignFileError(.missing, reason)
         case .key, .chunks: return false
         }
         return true
-    }
-
-    /// Passes bytes in pieces.
-    static func pass(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        try bytes.withUnsafeBytes { bytes in
-            for start in stride(from: 0, to: bytes.count, by: piece) {
-                try body(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + piece, bytes.count)]))
-            }
-        }
     }
 
     private static func read(

@@ -4,7 +4,7 @@ import SettleCrypto
 
 @testable import SettleImport
 
-extension ForeignFixtures {
+extension FixtureFiles {
     /// Whether a folder of files exists.
     static func has(_ folder: String) -> Bool {
         FileManager.default.fileExists(atPath: url(folder).path)
