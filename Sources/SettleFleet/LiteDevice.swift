@@ -13,7 +13,8 @@ internal import SettlePlatform
 /// - A document with `_attachments` is refused if one of its blobs is not listed there.
 /// - A connection that the server closes stops the replicator for good, unless the status is 1001 or 4001.
 /// - It pushes and pulls at the same time, and stores a hundred revisions at a time, or what has come in 20 ms. So it may say which
-///   changes it wants before it stores what it wanted before. Each third replication of the model does.
+///   changes it wants before it stores what it wanted before, and before it records what it has pushed. Each third replication of the
+///   model does.
 final class LiteDevice {
     /// How its database is made.
     enum Kind: String, CaseIterable {
@@ -43,6 +44,9 @@ final class LiteDevice {
     /// What was said in the last replication.
     private(set) var log: [String] = []
     private var replications = 0
+    private var isConcurrent = false
+    /// The revisions that the server has, and that are not recorded as such yet.
+    private var unrecorded: [String: String] = [:]
 
     init?(_ name: String, _ kind: Kind, _ resolver: LiteResolver, clock start: UInt64) {
         guard let clock = LiteClock(name: Array((name + "0123456789abcdef").utf8.prefix(16)), start: start) else {
@@ -110,15 +114,19 @@ final class LiteDevice {
         guard stop == nil else { return 0 }
         (log, settled) = ([], 0)
         replications += 1
-        let isConcurrent = replications.isMultiple(of: 3)
+        isConcurrent = replications.isMultiple(of: 3)
         let line = server.connect()
-        defer { line.end() }
+        defer {
+            line.end()
+            recordPushed()
+        }
         var waiting: [String: LiteProposal] = [:]
         var moved = 0
         do {
+            _ = try line.checkpoint(of: name)
             // The revisions to push are read before the first revision comes.
             if !isConcurrent { moved += try push(line, &waiting) }
-            let retries = try pull(line, &waiting, &moved, isConcurrent: isConcurrent)
+            let retries = try pull(line, &waiting, &moved)
             for id in retries where waiting[id]?.name == documents[id]?.proposal?.name { pending.insert(id) }
             moved += try push(line, &waiting)
         } catch let error as BLIPError where error == .closed {
@@ -159,7 +167,7 @@ final class LiteDevice {
                 let answer = answers[index] ?? 0
                 switch answer.int ?? answer["status"]?.int ?? 0 {
                 case 0: moved += try send(row.id, row.proposal, maxHistory, line)
-                case 304: documents[row.id]?.markSynced()
+                case 304: notePushed(row.id, row.proposal.name)
                 case 409:
                     let theirs = answer["rev"]?.string
                     if let theirs, theirs != row.proposal.known, documents[row.id]?.descends(from: theirs) == true {
@@ -186,7 +194,7 @@ final class LiteDevice {
         for attempt in 0..<2 {
             do {
                 _ = try line.ask(message) { [contents] request in Self.content(request, contents) }
-                documents[id]?.markSynced()
+                notePushed(id, document.current.name)
                 return 1
             } catch let error as BLIPError where error != .closed {
                 // 403 is tried once more; a transient error in the next replication.
@@ -197,6 +205,17 @@ final class LiteDevice {
             }
         }
         return 0
+    }
+
+    /// Notes that the server has a revision. A concurrent replication records it later.
+    private func notePushed(_ id: String, _ name: String) {
+        unrecorded[id] = name
+        if !isConcurrent { recordPushed() }
+    }
+
+    private func recordPushed() {
+        for (id, name) in unrecorded where documents[id]?.current.name == name { documents[id]?.markSynced() }
+        unrecorded = [:]
     }
 
     /// Answers a question of the server for a content.
@@ -213,7 +232,7 @@ final class LiteDevice {
     ///
     /// - Returns: The documents whose refused proposals may be made again.
     private func pull(
-        _ line: MobileLine, _ waiting: inout [String: LiteProposal], _ moved: inout Int, isConcurrent: Bool
+        _ line: MobileLine, _ waiting: inout [String: LiteProposal], _ moved: inout Int
     ) throws -> [String] {
         var properties = ["Profile": "subChanges", "batch": "200"]
         if !since.isNull {
@@ -230,6 +249,7 @@ final class LiteDevice {
                 guard !held.isEmpty else {
                     throw LiteFault(domain: "fleet", code: 1, message: "the server sends neither changes nor their end")
                 }
+                recordPushed()
                 for request in held { moved += try take(request, line) }
                 held = []
                 continue
@@ -238,6 +258,8 @@ final class LiteDevice {
             case "changes":
                 let rows = try JSONValue(utf8: request.body).array ?? []
                 guard !rows.isEmpty else {
+                    recordPushed()
+                    for request in held { moved += try take(request, line) }
                     since = last
                     if pushes { moved += try push(line, &waiting) }
                     return retries
@@ -245,6 +267,7 @@ final class LiteDevice {
                 let answer = answer(rows, &retries)
                 log.append("is offered \(JSONValue.array(rows)): \(String(decoding: answer.body, as: UTF8.self))")
                 line.respond(to: request, with: answer)
+                recordPushed()
                 last = rows.last?[0] ?? last
                 if pushes {
                     pushes = false
@@ -290,7 +313,7 @@ final class LiteDevice {
                 switch try documents[id]?.verdict(on: name) ?? .wanted([]) {
                 case .known(isMarked: true): answers.append(0)
                 case .known(isMarked: false):
-                    documents[id]?.setRemote(name)
+                    documents[id]?.setRemote(name, isPushed: unrecorded[id] != nil)
                     if documents[id]?.conflict == nil { retries.append(id) }
                     answers.append(0)
                 case .wanted(let known): answers.append(.array(known.map { .string($0) }))
