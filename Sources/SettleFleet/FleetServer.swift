@@ -33,7 +33,8 @@ final class FleetServer {
     }
 
     func connect() -> MobileLine {
-        MobileLine(
+        memory.withLock { ($0.usesVersions, $0.pushed) = (false, []) }
+        return MobileLine(
             server.connect(userAgent: "CouchbaseLite/4.1.0", fault?.limits ?? BLIPLimits()),
             fault.map { PlantedFault.Line(fault: $0, database: database, memory: memory) })
     }

@@ -12,10 +12,10 @@ internal import SettlePlatform
 /// - A revision that fails with an error that is not transient counts as done too, in both directions.
 /// - A `changes` message with one row that LiteCore can't process is answered with an error as a whole.
 /// - A document with `_attachments` is refused if one of its blobs is not listed there.
-/// - When the server closes the connection, the replicator stops permanently, unless the status is 1001 or 4001.
-/// - It pushes and pulls at the same time, and stores a hundred revisions at a time, or those of 20 ms. So it may
-///   request changes before it has stored the revisions of its earlier requests. Every third replication of the
-///   model does so.
+/// - A connection that the server closes stops the replicator for good, unless the status is 1001 or 4001.
+/// - It pushes and pulls at the same time, and stores a hundred revisions at a time, or what has come in 20 ms. So it may say which
+///   changes it wants before it stores what it wanted before, and before it records what it has pushed. Each third replication of the
+///   model does.
 final class LiteDevice {
     /// The kind of a device's database.
     enum Kind: String, CaseIterable {
@@ -45,6 +45,9 @@ final class LiteDevice {
     /// A log of the last replication.
     private(set) var log: [String] = []
     private var replications = 0
+    private var isConcurrent = false
+    /// The revisions that the server has, and that are not recorded as such yet.
+    private var unrecorded: [String: String] = [:]
 
     init?(_ name: String, _ kind: Kind, _ resolver: LiteResolver, clock start: UInt64) {
         guard let clock = LiteClock(name: Array((name + "0123456789abcdef").utf8.prefix(16)), start: start) else {
@@ -112,15 +115,19 @@ final class LiteDevice {
         guard stop == nil else { return 0 }
         (log, settled) = ([], 0)
         replications += 1
-        let isConcurrent = replications.isMultiple(of: 3)
+        isConcurrent = replications.isMultiple(of: 3)
         let line = server.connect()
-        defer { line.end() }
+        defer {
+            line.end()
+            recordPushed()
+        }
         var waiting: [String: LiteProposal] = [:]
         var moved = 0
         do {
-            // The revisions to push are read before the first revision arrives.
+            _ = try line.checkpoint(of: name)
+            // The revisions to push are read before the first revision comes.
             if !isConcurrent { moved += try push(line, &waiting) }
-            let retries = try pull(line, &waiting, &moved, isConcurrent: isConcurrent)
+            let retries = try pull(line, &waiting, &moved)
             for id in retries where waiting[id]?.name == documents[id]?.proposal?.name { pending.insert(id) }
             moved += try push(line, &waiting)
         } catch let error as BLIPError where error == .closed {
@@ -161,7 +168,7 @@ final class LiteDevice {
                 let answer = answers[index] ?? 0
                 switch answer.int ?? answer["status"]?.int ?? 0 {
                 case 0: moved += try send(row.id, row.proposal, maxHistory, line)
-                case 304: documents[row.id]?.markSynced()
+                case 304: notePushed(row.id, row.proposal.name)
                 case 409:
                     let theirs = answer["rev"]?.string
                     if let theirs, theirs != row.proposal.known, documents[row.id]?.descends(from: theirs) == true {
@@ -188,7 +195,7 @@ final class LiteDevice {
         for attempt in 0..<2 {
             do {
                 _ = try line.ask(message) { [contents] request in Self.content(request, contents) }
-                documents[id]?.markSynced()
+                notePushed(id, document.current.name)
                 return 1
             } catch let error as BLIPError where error != .closed {
                 // An error 403 is retried once; a transient error is retried in the next replication.
@@ -201,7 +208,18 @@ final class LiteDevice {
         return 0
     }
 
-    /// Answers the server's request for a content.
+    /// Notes that the server has a revision. A concurrent replication records it later.
+    private func notePushed(_ id: String, _ name: String) {
+        unrecorded[id] = name
+        if !isConcurrent { recordPushed() }
+    }
+
+    private func recordPushed() {
+        for (id, name) in unrecorded where documents[id]?.current.name == name { documents[id]?.markSynced() }
+        unrecorded = [:]
+    }
+
+    /// Answers a question of the server for a content.
     private static func content(_ request: BLIPMessage, _ contents: [String: [UInt8]]) -> BLIPMessage {
         guard request.profile == "getAttachment", let content = contents[request.properties["digest"] ?? ""] else {
             return .failure(.http(404, "no such blob"))
@@ -216,7 +234,7 @@ final class LiteDevice {
     ///
     /// - Returns: The documents whose refused proposals may be made again.
     private func pull(
-        _ line: MobileLine, _ waiting: inout [String: LiteProposal], _ moved: inout Int, isConcurrent: Bool
+        _ line: MobileLine, _ waiting: inout [String: LiteProposal], _ moved: inout Int
     ) throws -> [String] {
         var properties = ["Profile": "subChanges", "batch": "200"]
         if !since.isNull {
@@ -233,6 +251,7 @@ final class LiteDevice {
                 guard !held.isEmpty else {
                     throw LiteFault(domain: "fleet", code: 1, message: "the server sends neither changes nor their end")
                 }
+                recordPushed()
                 for request in held { moved += try take(request, line) }
                 held = []
                 continue
@@ -241,6 +260,8 @@ final class LiteDevice {
             case "changes":
                 let rows = try JSONValue(utf8: request.body).array ?? []
                 guard !rows.isEmpty else {
+                    recordPushed()
+                    for request in held { moved += try take(request, line) }
                     since = last
                     if pushes { moved += try push(line, &waiting) }
                     return retries
@@ -248,6 +269,7 @@ final class LiteDevice {
                 let answer = answer(rows, &retries)
                 log.append("is offered \(JSONValue.array(rows)): \(String(decoding: answer.body, as: UTF8.self))")
                 line.respond(to: request, with: answer)
+                recordPushed()
                 last = rows.last?[0] ?? last
                 if pushes {
                     pushes = false
@@ -293,7 +315,7 @@ final class LiteDevice {
                 switch try documents[id]?.verdict(on: name) ?? .wanted([]) {
                 case .known(isMarked: true): answers.append(0)
                 case .known(isMarked: false):
-                    documents[id]?.setRemote(name)
+                    documents[id]?.setRemote(name, isPushed: unrecorded[id] != nil)
                     if documents[id]?.conflict == nil { retries.append(id) }
                     answers.append(0)
                 case .wanted(let known): answers.append(.array(known.map { .string($0) }))

@@ -29,8 +29,8 @@ protocol LiteDocument {
     ///
     /// - Throws: ``LiteFault`` if LiteCore can't read its own record.
     func verdict(on name: String) throws -> LiteVerdict
-    /// Records that a revision, which is stored here, is the server's.
-    mutating func setRemote(_ name: String)
+    /// Records that a revision, which is here, is the server's. The replicator may have pushed the current one without a record of it.
+    mutating func setRemote(_ name: String, isPushed: Bool)
     /// Stores a revision of the server.
     ///
     /// - Throws: ``LiteFault`` if LiteCore does not accept the revision.

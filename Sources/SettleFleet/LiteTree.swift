@@ -123,7 +123,7 @@ struct LiteTree: LiteDocument {
             names.filter { Self.generation($0) < generation && nodes[$0]?.body != nil }.prefix(10).map(\.self))
     }
 
-    mutating func setRemote(_ name: String) { if contains(name) { remote = name } }
+    mutating func setRemote(_ name: String, isPushed: Bool) { if contains(name) { remote = name } }
 
     mutating func insert(_ pulled: LitePull, _ clock: inout LiteClock) throws {
         let history = [pulled.name] + pulled.history.split(separator: ",").map { String($0).trimmingBlanks() }

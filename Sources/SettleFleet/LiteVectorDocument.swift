@@ -242,8 +242,8 @@ struct LiteVectorDocument: LiteDocument {
         return LiteOrder(isNewer: id.time > vector.current.time, isOlder: id.time < vector.current.time)
     }
 
-    mutating func setRemote(_ name: String) {
-        if local.name.text == name {
+    mutating func setRemote(_ name: String, isPushed: Bool) {
+        if local.name.text == name || isPushed && Self.order(local.name, to: name) == .same {
             remote = local
         } else if remote?.name.text != name {
             isConfused = isConfused || isFromTree

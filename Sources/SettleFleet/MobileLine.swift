@@ -30,6 +30,7 @@ final class MobileLine {
     /// - Throws: ``BLIPError`` from the server, or ``BLIPError/closed``.
     func ask(_ message: BLIPMessage, _ content: ((BLIPMessage) -> BLIPMessage)? = nil) throws -> BLIPMessage {
         let taken = Guarded<Result<BLIPMessage, BLIPError>?>(nil)
+        fault?.note(message)
         device.send(message) { answer in taken.withLock { $0 = answer } }
         while true {
             try pump()
@@ -47,17 +48,27 @@ final class MobileLine {
         }
     }
 
-    /// The next request of the server; `nil` if there are no more.
+    /// The checkpoint of a client; `nil` if it has none.
+    func checkpoint(of client: String) throws -> BLIPMessage? {
+        do { return try ask(BLIPMessage(properties: ["Profile": "getCheckpoint", "client": client])) } catch let error
+            as BLIPError where error.code == 404
+        { return nil }
+    }
+
+    /// The next request of the server; `nil` if it has sent nothing more.
     func next() -> BLIPMessage? {
         try? pump()
+        if let made = try? fault?.request() { return made }
         let message = received.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-        return message.map { fault?.falsify(request: $0) ?? $0 }
+        guard let message, let fault else { return message }
+        if fault.expectsNoAnswer(to: message) { device.respond(to: message, with: BLIPMessage(.reply)) }
+        return fault.falsify(request: message)
     }
 
     /// Answers a request of the server.
     func respond(to request: BLIPMessage, with answer: BLIPMessage) {
         if let status = fault?.status(after: answer, to: request) { server.close(status) }
-        device.respond(to: request, with: answer)
+        if fault?.expectsNoAnswer(to: request) != true { device.respond(to: request, with: answer) }
     }
 
     /// Ends the connection.

@@ -25,6 +25,10 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case lostBlobs
     /// A device's error in its answer to changes closes the connection.
     case closesOnError
+    /// A document is offered again before the device has stored an older revision of it.
+    case offersUnderWay
+    /// An edit of a database that was opened with version vectors is offered back to its device at once.
+    case echoesEdits
 
     /// The state of the faults during a run.
     struct Memory: Sendable {
@@ -32,6 +36,9 @@ package enum PlantedFault: String, CaseIterable, Sendable {
         var digests: [String: String] = [:]
         /// Contents that were lost.
         var lost: Set<String> = []
+        /// Whether the device that is connected has version vectors, and the edits with ids of a tree that it has pushed.
+        var usesVersions = false
+        var pushed: [(id: String, revision: String)] = []
     }
 
     /// The limits of a connection.
@@ -147,7 +154,49 @@ package enum PlantedFault: String, CaseIterable, Sendable {
             return falsified
         }
 
-        /// The status with which the server closes the connection because of an answer; `nil` if it does not.
+        /// Whether the server goes on as if a request was answered, or has not sent it.
+        func expectsNoAnswer(to request: BLIPMessage) -> Bool {
+            fault == .offersUnderWay && request.profile == "rev" || request.number == Self.madeNumber
+        }
+
+        /// The number of a request that the server has not sent.
+        private static let madeNumber = UInt64.max
+
+        /// Notes a request of the device.
+        func note(_ request: BLIPMessage) {
+            memory.withLock { memory in
+                if request.profile == "subChanges" {
+                    memory.usesVersions = request.properties["versioning"] == "version-vectors"
+                } else if request.profile == "rev", let id = request.properties["id"],
+                    let revision = request.properties["rev"], !revision.contains("@")
+                {
+                    memory.pushed.append((id, revision))
+                }
+            }
+        }
+
+        /// A request that comes before those of the server.
+        func request() throws -> BLIPMessage? {
+            guard fault == .echoesEdits else { return nil }
+            let pushed = memory.withLock { memory in
+                defer { memory.pushed = [] }
+                return memory.usesVersions ? memory.pushed : []
+            }
+            guard !pushed.isEmpty else { return nil }
+            let rows = try database.changes().compactMap { change -> JSONValue? in
+                guard pushed.contains(where: { $0.id == change.id.string && $0.revision == change.winner.description })
+                else { return nil }
+                return [
+                    .number(JSONNumber(change.sequence.number)), .string(change.id.string),
+                    .string(DocumentVersion(change.winner).description),
+                ]
+            }
+            guard !rows.isEmpty else { return nil }
+            return BLIPMessage(
+                number: Self.madeNumber, properties: ["Profile": "changes"], body: JSONValue.array(rows).utf8)
+        }
+
+        /// The status with which the server closes the connection on an answer; `nil` if it does not.
         func status(after answer: BLIPMessage, to request: BLIPMessage) -> UInt16? {
             let closes = [.longIDs, .closesOnError].contains(fault)
             return closes && answer.kind == .error && request.profile == "changes" ? 1011 : nil

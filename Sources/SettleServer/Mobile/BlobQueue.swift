@@ -94,7 +94,7 @@ extension MobileSession {
             message, in: context.database(), collection: collection, limit: context.largestDocument,
             upgrades: state.withLock(\.upgrades), digests: context.service(\.mobile).digests)
         let edit = UpgradedEdits.Edit(id: revision.id, name: message.properties["rev"] ?? "")
-        state.withLock { $0.upgrades.remove(edit, in: collection) }
+        recordArrival(of: edit, in: collection)
         guard !revision.missing.isEmpty else { return revision }
         guard state.withLock({ $0.blobs.add(revision) }) else {
             throw BLIPError.http(503, "too many revisions wait for their blobs")

@@ -13,9 +13,12 @@ internal import SettlePlatform
 /// LiteCore answers a page with an error if it can't look up one of its documents. Then the two halves of the page
 /// are offered before anything else is sent, and so on. A row that fails alone is left out.
 ///
-/// A document is not offered again while an older revision of it is being sent. LiteCore decides by its stored
-/// revisions which ones of a page it requests, and stores the requested ones later. So it could report its own last
-/// edit as its revision, and then replace that edit by the older revision.
+/// A document is not offered again while an older revision of it is under way. LiteCore says which revisions of a page it wants by
+/// what it has stored, and stores later what it wanted of the page before. So it would say that it has its own last edit, and then
+/// replace that by the older revision.
+///
+/// The edits of a database that was opened with version vectors are not offered in the connection that has brought them; see
+/// ``UpgradedEdits``.
 final class MobileFeed: Sendable {
     private struct State {
         var since: UpdateSequence
@@ -74,11 +77,13 @@ final class MobileFeed: Sendable {
     private let batch: Int
     private let isContinuous: Bool
     private let isActiveOnly: Bool
-    /// Whether the client knows version vectors, and not only revision ids.
-    private let usesVersions: Bool
+    /// Whether the client knows version vectors, and not only ids of trees.
+    let usesVersions: Bool
     private let ids: Set<DocumentID>?
     /// Whether the client has the limits of Couchbase Lite; Settle's own client does not.
     private let hasLimits: Bool
+    /// The position that the subscription began at.
+    private let start: UpdateSequence
     private let state: Guarded<State>
 
     private struct WeakSession: Sendable {
@@ -96,7 +101,7 @@ final class MobileFeed: Sendable {
         if let filter = message.properties["filter"] {
             throw BLIPError.http(400, "this server has no channels and no filter \(filter)")
         }
-        hasLimits = session.context.request.headers["User-Agent"]?.hasPrefix("Settle/") != true
+        hasLimits = !session.isOwn
         usesVersions = message.properties["versioning"] == "version-vectors"
         batch = min(max(message.properties["batch"].flatMap { Int($0) } ?? 200, 1), 1000)
         isContinuous = message.flag("continuous")
@@ -107,7 +112,8 @@ final class MobileFeed: Sendable {
         }
         let body: JSONValue = message.body.isEmpty ? .null : try RequestLimits.value(message.body)
         ids = body["docIDs"]?.array.map { Set($0.compactMap { $0.string.map { DocumentID(unchecked: $0) } }) }
-        state = Guarded(State(since: UpdateSequence(Int64(since.int ?? 0))))
+        start = UpdateSequence(Int64(since.int ?? 0))
+        state = Guarded(State(since: start))
     }
 
     /// Whether a subscription that is not continuous has sent everything.
@@ -192,6 +198,7 @@ final class MobileFeed: Sendable {
     ) throws -> Bool {
         if offerPart(session, connection) { return true }
         let database = try context.database()
+        if try offerRefused(database, context, session, connection) { return true }
         let (since, skipsDeleted) = state.withLock { state -> (UpdateSequence?, Bool) in
             let mayRead =
                 state.pages < Self.maximumPages && state.wanted.isEmpty && state.waiting == nil && !state.isDividing
@@ -203,25 +210,61 @@ final class MobileFeed: Sendable {
             sendEnd(session, connection)
             return false
         }
-        let (all, last) = try nextPage(of: database, after: since, skipsDeleted: skipsDeleted)
+        let own = usesVersions ? session.state.withLock { $0.upgrades.arrived(in: collection) } : []
+        let (all, last) = try nextPage(of: database, after: since, skipsDeleted: skipsDeleted, without: own)
         let (page, isHeld) = begin(all, last)
         guard !isHeld || !page.isEmpty else { return false }
-        var offered = page
-        if hasLimits {
-            let kept = session.budget.isTight ? 0 : Self.maximumKeptBytes
-            offered = try LeftOutDocuments.offered(among: page, keeping: kept, context)
-            if offered.isEmpty, !page.isEmpty { return true }
-        }
-        guard !offered.isEmpty else {
+        guard !page.isEmpty else {
             sendEnd(session, connection)
             wait(for: database, after: last, session)
             return false
         }
+        try offerPage(page, context, session, connection)
+        return true
+    }
+
+    /// Offers a page, except what the client can't store.
+    private func offerPage(
+        _ page: [PulledRevision], _ context: RequestContext, _ session: MobileSession, _ connection: BLIPConnection
+    ) throws {
+        var offered = page
+        if hasLimits {
+            let kept = session.budget.isTight ? 0 : Self.maximumKeptBytes
+            offered = try LeftOutDocuments.offered(among: page, keeping: kept, context)
+        }
+        guard !offered.isEmpty else { return }
         state.withLock { state in
             state.pages += 1
             state.underWay.formUnion(offered.lazy.map(\.id))
         }
         offer(offered, isPart: false, session, connection)
+    }
+
+    /// Offers documents again that the client's checkpoint has passed, and whose edits were refused; see ``RefusedProposals``. They
+    /// have the position of the feed, since the client goes on from the position that it was offered last.
+    ///
+    /// - Returns: Whether there were any, and room for them.
+    private func offerRefused(
+        _ database: Database, _ context: RequestContext, _ session: MobileSession, _ connection: BLIPConnection
+    ) throws -> Bool {
+        let (mayOffer, since) = state.withLock { state in
+            (state.pages < Self.maximumPages && state.wanted.isEmpty && !state.isDividing, state.since)
+        }
+        guard mayOffer, let device = session.device(in: collection) else { return false }
+        let refused = context.service(\.mobile).refused.take(of: device).filter { ids?.contains($0) ?? true }
+        guard !refused.isEmpty else { return false }
+        let underWay = state.withLock(\.underWay)
+        let page = try database.snapshot {
+            try refused.compactMap { id -> PulledRevision? in
+                // The others come by themselves, or have come.
+                guard !id.isDesign, !underWay.contains(id),
+                    let record = try database.storedRecord(of: id, withContent: false), record.sequence <= start
+                else { return nil }
+                return PulledRevision(record, at: since, usesVersions: usesVersions)
+            }
+        }
+        guard !page.isEmpty else { return false }
+        try offerPage(page, context, session, connection)
         return true
     }
 
@@ -239,7 +282,7 @@ final class MobileFeed: Sendable {
 
     /// The next changes, and the position after them.
     private func nextPage(
-        of database: Database, after since: UpdateSequence, skipsDeleted: Bool
+        of database: Database, after since: UpdateSequence, skipsDeleted: Bool, without own: Set<UpgradedEdits.Edit>
     ) throws -> ([PulledRevision], UpdateSequence) {
         var (page, last) = ([PulledRevision](), since)
         // One snapshot for the page costs less than one for each read.
@@ -252,7 +295,10 @@ final class MobileFeed: Sendable {
                     last = record.sequence
                     let isLeftOut = record.id.isDesign || skipsDeleted && record.tree.winner?.isDeleted == true
                     guard !isLeftOut, ids?.contains(record.id) ?? true else { continue }
-                    if let change = PulledRevision(record, usesVersions: usesVersions) { page.append(change) }
+                    guard let change = PulledRevision(record, usesVersions: usesVersions),
+                        own.isEmpty || !change.isOne(of: own)
+                    else { continue }
+                    page.append(change)
                 }
                 guard records.isEmpty else { continue }
                 // A purge leaves positions without a change, so the next notice must be for later positions.
@@ -379,16 +425,22 @@ struct PulledRevision: Sendable {
     /// Whether a client with version vectors knows the document by a revision id.
     var isKnownByID = false
 
-    /// The winner of a document; `nil` if its revisions can't be read.
-    init?(_ record: DocumentRecord, usesVersions: Bool) {
+    /// The winner of a document, to be offered at a position, by default at that of its change; `nil` if its revisions can't be read.
+    init?(_ record: DocumentRecord, at sequence: UpdateSequence? = nil, usesVersions: Bool) {
         guard let winner = record.tree.winner else { return nil }
-        (id, revision, sequence) = (record.id, winner.revision, record.sequence)
+        (id, revision, self.sequence) = (record.id, winner.revision, sequence ?? record.sequence)
         isDeleted = winner.isDeleted
         vector = usesVersions ? VersionVector(record.tree) : nil
         name = vector?.revision ?? revision.description
     }
 
-    /// The revision's row in the message `changes`.
+    /// Whether it is one of some edits with ids of a tree, and is offered under the version that stands for that id.
+    func isOne(of edits: Set<UpgradedEdits.Edit>) -> Bool {
+        vector?.current == DocumentVersion(revision)
+            && edits.contains(UpgradedEdits.Edit(id: id, name: revision.description))
+    }
+
+    /// Its row in the message `changes`.
     var row: JSONValue {
         let row: [JSONValue] = [.number(JSONNumber(sequence.number)), .string(id.string), .string(name)]
         return .array(isDeleted ? row + [1] : row)

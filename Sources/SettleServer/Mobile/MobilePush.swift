@@ -13,6 +13,10 @@ struct MobilePush {
     /// Called for each accepted revision from a database that was opened with version vectors but still names the
     /// revision by a revision id. Returns false if there is no room for it.
     var accepted: (UpgradedEdits.Edit, DocumentVersion) -> Bool = { _, _ in false }
+    /// Called for each proposed revision with an id of a tree that is here.
+    var known: (UpgradedEdits.Edit) -> Void = { _ in }
+    /// Called for each document whose proposed revision is refused with 409.
+    var refused: (DocumentID) -> Void = { _ in }
 
     private static let maximumRows = 10_000
     /// Asks for blobs as members only; their contents are requested separately.
@@ -37,7 +41,10 @@ struct MobilePush {
             }
             guard let revision = RevisionID(name) else { return 400 }
             guard let tree = try database.tree(of: id), let winner = tree.winner else { return 0 }
-            if tree[revision] != nil { return 304 }
+            guard tree[revision] == nil else {
+                known(UpgradedEdits.Edit(id: id, name: name))
+                return 304
+            }
             let known = row[2]?.string ?? ""
             if known == winner.revision.description || known.isEmpty && winner.isDeleted { return 0 }
             if let version = DocumentVersion(known), UpgradedEdits.isState(version, of: tree),
@@ -45,6 +52,7 @@ struct MobilePush {
             {
                 return 0
             }
+            refused(id)
             return tellsRevision ? ["status": 409, "rev": .string(winner.revision.description)] : 409
         }
         while answers.last == 0 { answers.removeLast() }
@@ -63,7 +71,9 @@ struct MobilePush {
         case .next: return 0
         // The device has not seen the deletion of the document.
         case .branch where known.isEmpty && tree.isDeleted: return 0
-        case .branch: return tellsRevision ? ["status": 409, "rev": .string(state.text)] : 409
+        case .branch:
+            refused(id)
+            return tellsRevision ? ["status": 409, "rev": .string(state.text)] : 409
         }
     }
 

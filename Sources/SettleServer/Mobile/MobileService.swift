@@ -15,6 +15,8 @@ final class MobileService: Sendable {
     let digests = ContentDigests()
     /// The documents that are not offered to Couchbase Lite.
     let leftOut = LeftOutDocuments()
+    /// The documents whose edits were refused.
+    let refused = RefusedProposals()
 
     /// - Parameter memory: The memory of all connections, in bytes.
     init(memory: Int) { budget = MobileBudget(limit: memory) }

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
@@ -28,6 +29,8 @@ final class MobileSession: ConnectionOwner {
         var blobs = BlobQueue()
         var upgrades = UpgradedEdits()
         var collections: SessionCollections
+        /// The names of the client's checkpoints by the numbers of their collections.
+        var clients: [Int: String] = [:]
         /// The subscriptions by the numbers of their collections.
         var feeds: [Int: MobileFeed] = [:]
         var isWorking = false
@@ -87,6 +90,9 @@ final class MobileSession: ConnectionOwner {
 
     var account: String { context.user.name ?? "address " + peer }
 
+    /// Whether the client is Settle's own replicator.
+    var isOwn: Bool { context.request.headers["User-Agent"]?.hasPrefix("Settle/") == true }
+
     var bytesInMemory: Int { state.withLock { $0.inboxBytes + $0.turnBytes + $0.lateBytes + $0.blobs.bytes } }
 
     /// Whether there is memory for an answer of this size.
@@ -141,7 +147,26 @@ final class MobileSession: ConnectionOwner {
         }
     }
 
-    /// Changes the state, and schedules a worker for it.
+    /// The device in a collection; `nil` if it has not named its checkpoint, or is Settle's own, which asks by proposals what is here.
+    func device(in collection: Int) -> RefusedProposals.Device? {
+        guard !isOwn else { return nil }
+        return state.withLock { state in
+            guard let client = state.clients[collection], let database = state.collections.databases[collection] else {
+                return nil
+            }
+            return RefusedProposals.Device(account: account, database: database, client: client)
+        }
+    }
+
+    /// Records that an edit of the device is here.
+    func recordArrival(of edit: UpgradedEdits.Edit, in collection: Int) {
+        state.withLock { state in
+            let hasTrees = state.feeds[collection].map { !$0.usesVersions } ?? false
+            state.upgrades.arrive(edit, in: collection, hasTrees: hasTrees)
+        }
+    }
+
+    /// Changes what there is to do, and has a worker see to it.
     func schedule(_ change: (inout State) -> Void) {
         let starts = state.withLock { state in
             change(&state)
@@ -305,12 +330,19 @@ extension MobileSession {
         to message: BLIPMessage, _ context: RequestContext, _ collection: Int
     ) throws -> BLIPMessage {
         switch message.profile {
-        case "getCheckpoint": return try MobileCheckpoints(database: context.database()).get(message)
+        case "getCheckpoint":
+            state.withLock { $0.clients[collection] = message.properties["client"] }
+            return try MobileCheckpoints(database: context.database()).get(message)
         case "setCheckpoint": return try MobileCheckpoints(database: context.database()).set(message)
         case "getCollections": return try choose(message)
         case "proposeChanges":
-            let push = MobilePush(context: context) { [state] edit, version in
+            var push = MobilePush(context: context)
+            push.accepted = { [state] edit, version in
                 state.withLock { $0.upgrades.add(edit, in: collection, beside: version) }
+            }
+            push.known = { [self] edit in recordArrival(of: edit, in: collection) }
+            push.refused = { [self] id in
+                if let device = device(in: collection) { self.context.service(\.mobile).refused.add(id, of: device) }
             }
             return try push.proposed(message)
         case "changes": return try MobilePush(context: context).changed(message)
@@ -338,7 +370,10 @@ extension MobileSession {
                 return .null
             }
         }
-        state.withLock { $0.collections.name(databases) }
+        state.withLock { state in
+            state.collections.name(databases)
+            for (number, item) in wanted.enumerated() { state.clients[number] = item.client }
+        }
         return BLIPMessage(.reply, body: JSONValue.array(answers).utf8)
     }
 

@@ -225,9 +225,13 @@ struct PushedPlace {
 ///     here      1-a ─┬─ 2-46… ─ 3-deleted     the device knows it as 246f1b47dd4@Revision+Tree+Encoding
 ///     pushed         └─ 2-a5…                 the winner
 ///
-/// LiteCore compares such an id with a version by generation and digest. If its own id is greater, it takes 2-46…
-/// for an ancestor: it names it in its proposal, and never pulls it. A refusal would leave the edit on the device
-/// forever. 2-a5… can't be a child of 2-46…, so it becomes a branch, and the branch of 2-46… is closed.
+/// LiteCore compares such an id with a version by generation and digest. If its own id is the greater one, it takes 2-46… for an
+/// ancestor: it names it in its proposal, and never pulls it. A refusal would leave the edit on the device for ever. The name
+/// 2-a5… can't be a child of 2-46…, so it becomes a branch, and the one of 2-46… is closed.
+///
+/// LiteCore records by a flag that such an edit has arrived, when it has read the answer. If the edit is offered back before that, it
+/// stores the id of the tree in the form of versions, and can't look up the document any more. So a connection does not offer its own
+/// edits.
 struct UpgradedEdits: Sendable {
     /// A document and the id of the edit.
     struct Edit: Hashable, Sendable {
@@ -240,11 +244,13 @@ struct UpgradedEdits: Sendable {
         let edit: Edit
     }
 
-    /// The maximum number of edits that may be on their way to the server.
+    /// The maximum number of edits that may be on their way, and of those that have arrived.
     private static let most = 10_000
 
     /// The versions of the server that devices named in their proposals.
     private var versions: [Place: DocumentVersion] = [:]
+    /// The edits that have arrived.
+    private var arrived: [Int: Set<Edit>] = [:]
 
     /// Whether a version is the state of a tree, or its winner.
     static func isState(_ version: DocumentVersion, of tree: RevisionTree) -> Bool {
@@ -261,10 +267,16 @@ struct UpgradedEdits: Sendable {
         return true
     }
 
-    /// Removes an edit that has arrived. If it is refused, the device proposes it again.
-    mutating func remove(_ edit: Edit, in collection: Int) {
+    /// Records that the device has sent an edit, or proposed one that is here. If it is refused, the device proposes it again. A device
+    /// that is known to have a database of trees may be offered its own edits.
+    mutating func arrive(_ edit: Edit, in collection: Int, hasTrees: Bool) {
         versions[Place(collection: collection, edit: edit)] = nil
+        guard !hasTrees, !edit.name.utf8.contains(UInt8(ascii: "@")) else { return }
+        if arrived[collection, default: []].count < Self.most { arrived[collection, default: []].insert(edit) }
     }
+
+    /// The edits of a collection that have arrived in this connection.
+    func arrived(in collection: Int) -> Set<Edit> { arrived[collection] ?? [] }
 
     /// The server's revision that an edit replaces, if the edit was accepted and that revision is still the one that the device
     /// named.

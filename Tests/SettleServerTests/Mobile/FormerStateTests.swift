@@ -200,6 +200,41 @@ import Testing
         try expectEqual("a")
     }
 
+    /// The server is asked about 200 documents at a time.
+    @Test(arguments: [false, true])
+    func `leaves of more documents than one question names go, and edits that were not sent stay`(
+        areInConflict: Bool
+    ) async throws {
+        let ids = (0..<450).map { DocumentID(unchecked: "doc-\($0)") }
+        let edited = Set(ids.enumerated().filter { $0.offset.isMultiple(of: 90) }.map(\.element))
+        func insert(_ path: [String], word: String, in target: Database) throws {
+            let revisions = try path.map { try #require(RevisionID($0)) }
+            let history = try #require(RevisionHistory(revisions))
+            let body = try DocumentBody(["words": [.string(word)]])
+            _ = try target.insertReplicated(ids.map { ReplicatedRevision(id: $0, history: history, body: body) })
+        }
+        func pull() async throws {
+            var pull = ReplicationConfiguration.pull(database, from: peer)
+            pull.conflictPolicy = .keepAll
+            // All documents come at once, so that more than one question is needed.
+            pull.limits.revisions = ids.count
+            try await OneWayReplicator(pull).run()
+        }
+        try insert(["2-aaa", "1-111"], word: "first", in: remote)
+        try await pull()
+        for id in edited { try database.update(id) { $0["own"] = "kept" } }
+        let path = ["3-fff", "2-fff", "1-111"]
+        try insert(path, word: "on", in: remote)
+        if areInConflict {
+            // They are in conflict here before the server is asked.
+            try insert(path, word: "on", in: database)
+            #expect(try database.conflictedDocumentIDs().count == ids.count)
+        }
+        try await pull()
+        for id in ids where !edited.contains(id) { try expectEqual(id, "\(id)") }
+        #expect(try Set(database.conflictedDocumentIDs()) == edited)
+    }
+
     @Test(arguments: 1...24) func `a device without edits ends as the server is`(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed))
         for _ in 0..<5 {

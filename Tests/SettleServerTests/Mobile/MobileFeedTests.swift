@@ -96,6 +96,124 @@ import Testing
         #expect(try rows(end.first).isEmpty)
     }
 
+    private func change(
+        of id: DocumentID, to revision: String, after parent: RevisionID, _ body: JSONValue
+    ) -> ([String: String], JSONValue) {
+        let properties = [
+            "Profile": "rev", "id": id.string, "rev": revision, "history": parent.description, "noconflicts": "1",
+        ]
+        return (properties, body)
+    }
+
+    /// LiteCore stores an id of a tree in the form of versions if it is offered the edit before it has recorded the answer.
+    @Test(arguments: [false, true])
+    func `an edit from before an upgrade is not offered back in the connection that brought it`(isHere: Bool) throws {
+        let database = try Database.inMemory()
+        let server = try InProcessServer(database, name: "db", scripts: nil)
+        defer { server.close() }
+        try database.save(Document(id: "a", body: ["n": 1]))
+        let parent = try #require(try database.document("a")?.revision)
+        let name = "2-" + String(repeating: "a", count: 32)
+        let (properties, body) = change(of: "a", to: name, after: parent, ["n": 2])
+        if isHere { _ = try Device(server.connect(userAgent: "other")).send(properties, body) }
+        let device = Device(server.connect(userAgent: "device"))
+        var pages: [BLIPMessage] = []
+        if isHere {
+            let proposal: JSONValue = [["a", .string(name), .string(parent.description)]]
+            pages += try device.send(["Profile": "proposeChanges"], proposal)
+        } else {
+            pages += try device.send(properties, body)
+        }
+        #expect(try database.document("a")?.revision?.description == name)
+        pages += try device.send(["Profile": "subChanges", "continuous": "true", "versioning": "version-vectors"])
+        #expect(try pages.flatMap(rows) == [])
+        try database.save(Document(id: "b", body: ["n": 1]))
+        // A notice of a change comes to the session when its next message does.
+        var next = try device.send(["Profile": "getCheckpoint", "client": "device"])
+        #expect(try next.flatMap(rows) == ["b"])
+        for page in next { _ = try device.answer(page, []) }
+        try database.update("a") { $0["n"] = 3 }
+        next = try device.send(["Profile": "getCheckpoint", "client": "device"])
+        #expect(try next.flatMap(rows) == ["a"])
+        // Another connection is offered it, and so is a device with trees.
+        for versioning in ["version-vectors", "rev-trees"] {
+            let other = Device(server.connect(userAgent: "device"))
+            let first = try other.send(["Profile": "subChanges", "versioning": versioning])
+            #expect(try rows(first.first) == ["b", "a"])
+        }
+    }
+
+    @Test func `an edit of a device with trees is offered back`() throws {
+        let database = try Database.inMemory()
+        let server = try InProcessServer(database, name: "db", scripts: nil)
+        defer { server.close() }
+        try database.save(Document(id: "a", body: ["n": 1]))
+        let parent = try #require(try database.document("a")?.revision)
+        let device = Device(server.connect(userAgent: "device"))
+        var pages = try device.send(["Profile": "subChanges", "continuous": "true", "since": "1"])
+        let (properties, body) = change(of: "a", to: "2-" + String(repeating: "a", count: 32), after: parent, ["n": 2])
+        pages += try device.send(properties, body)
+        #expect(try pages.flatMap(rows) == ["a"])
+    }
+
+    @Test(arguments: [false, true])
+    func `a document that the checkpoint has passed is offered again when an edit of it was refused`(
+        isContinuous: Bool
+    ) throws {
+        let database = try Database.inMemory()
+        let server = try InProcessServer(database, name: "db", scripts: nil)
+        defer { server.close() }
+        for id in ["a", "b"] { try database.save(Document(id: DocumentID(unchecked: id), body: ["n": 1])) }
+        let last = try database.lastSequence()
+        let revision = try #require(try database.document("a")?.revision).description
+        let proposal: JSONValue = [["a", .string("2-" + String(repeating: "a", count: 32)), "1-b"]]
+        func connect(_ client: String) throws -> Device {
+            let device = Device(server.connect(userAgent: "device"))
+            _ = try device.send(["Profile": "getCheckpoint", "client": client])
+            return device
+        }
+        var subscription = ["Profile": "subChanges", "since": "\(last.number)"]
+        if isContinuous { subscription["continuous"] = "true" }
+        let device = try connect("device")
+        var pages = try device.send(subscription)
+        #expect(try pages.flatMap(rows) == [])
+        for page in pages { _ = try device.answer(page, []) }
+        pages = try device.send(["Profile": "proposeChanges"], proposal)
+        guard !isContinuous else {
+            #expect(try pages.flatMap(rows) == ["a"])
+            let row = try JSONValue(utf8: pages[0].body)[0]
+            #expect(row?[0]?.int == Int(last.number) && row?[2] == .string(revision))
+            let revisions = try device.answer(pages[0], [[]])
+            #expect(revisions.map { $0.properties["sequence"] } == ["\(last.number)"])
+            return
+        }
+        // Its pull has ended, so the next one brings it, but not that of another device.
+        #expect(pages.isEmpty)
+        #expect(try connect("other").send(subscription).flatMap(rows) == [])
+        pages = try connect("device").send(subscription)
+        #expect(try rows(pages.first) == ["a"])
+        #expect(try connect("device").send(subscription).flatMap(rows) == [])
+    }
+
+    @Test func `a refused document that was changed meanwhile is offered once`() throws {
+        let database = try Database.inMemory()
+        let server = try InProcessServer(database, name: "db", scripts: nil)
+        defer { server.close() }
+        try database.save(Document(id: "a", body: ["n": 1]))
+        let device = Device(server.connect(userAgent: "device"))
+        _ = try device.send(["Profile": "getCheckpoint", "client": "device"])
+        try database.update("a") { $0["n"] = 2 }
+        let sequence = try database.lastSequence()
+        _ = try device.send(
+            ["Profile": "proposeChanges"], [["a", .string("2-" + String(repeating: "f", count: 32)), "1-b"]])
+        let pages = try device.send(["Profile": "subChanges", "since": "\(sequence.number - 1)"])
+        #expect(try rows(pages.first) == ["a"])
+        let revisions = try device.answer(pages[0], [[]])
+        #expect(revisions.map(\.profile) == ["rev"])
+        let end = try device.answer(revisions[0])
+        #expect(try end.map(rows) == [[]])
+    }
+
     @Test func `a subscription waits when the newest change was purged and sends the next one`() throws {
         let database = try Database.inMemory()
         let server = try InProcessServer(database, name: "db", scripts: nil)
