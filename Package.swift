@@ -76,6 +76,8 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .systemLibrary(
             name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        // The tool's alone. Apple's SDKs and Debian have it.
+        .systemLibrary(name: "CLibEdit", providers: [.apt(["libedit-dev"])]),
         // Apple's systems have the same as a framework.
         .systemLibrary(
             name: "CJavaScriptCore", pkgConfig: "javascriptcoregtk-4.1",
@@ -162,7 +164,7 @@ let package = Package(
             dependencies: [
                 "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP",
                 "SettleReplication", "SettleViews", "Settle",
-                "SettleServer", "SettleScripting", "SettlePostgres", "CSettleBuild",
+                "SettleServer", "SettleScripting", "SettlePostgres", "CSettleBuild", host("CLibEdit"),
             ],
             swiftSettings: strict),
         .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),

@@ -14,6 +14,11 @@ public enum CommandLineTool {
         if CommandLine.arguments.dropFirst().first == OwnProgram.scriptWorker {
             ScriptWorker.main(Array(CommandLine.arguments.dropFirst(2)))
         }
+        // Internal: completion scripts ask for values this way.
+        if CommandLine.arguments.count == 3, CommandLine.arguments[1] == OwnProgram.valueCompleter {
+            Completer.printValues(CommandLine.arguments[2])
+            _exit(0)
+        }
         let status = run(Array(CommandLine.arguments.dropFirst()))
         // No exit handlers: those of OpenSSL free what a thread that is just ending frees as well.
         fflush(nil)
@@ -77,6 +82,9 @@ public enum CommandLineTool {
 enum OwnProgram {
     /// The word that makes this process a worker of a server.
     static let scriptWorker = "script-worker"
+
+    /// The word that makes this process print the values that fit at the end of a command line.
+    static let valueCompleter = "complete-values"
 
     /// The path of the program, also if its file was replaced meanwhile.
     private static var program: String {
