@@ -86,6 +86,8 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .systemLibrary(
             name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        // The tool's alone. Apple's SDKs and Debian have it.
+        .systemLibrary(name: "CLibEdit", providers: [.apt(["libedit-dev"])]),
         // Apple's systems have the same as a framework.
         .systemLibrary(
             name: "CJavaScriptCore", pkgConfig: "javascriptcoregtk-4.1",
@@ -178,8 +180,8 @@ let package = Package(
             name: "SettleCommands",
             dependencies: [
                 "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP",
-                "SettleReplication", "SettleViews", "Settle", "SettleImport",
-                "SettleServer", "SettleScripting", "SettlePostgres", "CSettleBuild",
+                "SettleReplication", "SettleViews", "Settle",
+                "SettleServer", "SettleScripting", "SettlePostgres", "CSettleBuild", host("CLibEdit"),
             ],
             swiftSettings: strict),
         .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),

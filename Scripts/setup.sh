@@ -17,7 +17,7 @@ missing_on_debian() {
     have make || echo make
     if ! have pkg-config; then
         printf '%s\n' pkg-config libsqlite3-dev libssl-dev zlib1g-dev libpcre2-dev libmicrohttpd-dev \
-            libcurl4-openssl-dev libjavascriptcoregtk-4.1-dev libpq-dev
+            libcurl4-openssl-dev libjavascriptcoregtk-4.1-dev libpq-dev libedit-dev
         return
     fi
     pkg-config --exists sqlite3 || echo libsqlite3-dev
@@ -28,6 +28,7 @@ missing_on_debian() {
     pkg-config --exists libcurl || echo libcurl4-openssl-dev
     pkg-config --exists javascriptcoregtk-4.1 || echo libjavascriptcoregtk-4.1-dev
     pkg-config --exists libpq || echo libpq-dev
+    pkg-config --exists libedit || echo libedit-dev
 }
 
 # Test data, without which the tests that read it are skipped, ICU, which tests compare the order of strings with, and shells,
@@ -105,5 +106,5 @@ fi
 
 missing=$(missing_on_debian; missing_for_tests; missing_for_counts)
 [[ -z $missing ]] && exit 0
-have apt-get || fail "install the development files of SQLite, OpenSSL, zlib, PCRE2, libmicrohttpd, libcurl, JavaScriptCore and libpq, and pkg-config. In Debian's words:" $missing
+have apt-get || fail "install the development files of SQLite, OpenSSL, zlib, PCRE2, libmicrohttpd, libcurl, JavaScriptCore, libpq and libedit, and pkg-config. In Debian's words:" $missing
 install_on_debian $missing

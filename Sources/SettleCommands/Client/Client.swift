@@ -26,7 +26,13 @@ final class Client {
     private var isSettle: Bool?
 
     /// Makes the client of a database at a server; nothing is sent yet. From now on Ctrl-C ends what is waited for.
-    init(_ url: HTTPURL, arguments: Arguments, console: Console) throws {
+    ///
+    /// - Parameters:
+    ///   - url: The address of the database.
+    ///   - name: What messages call it; its address by default.
+    ///   - arguments: The user and the certificates.
+    ///   - console: For warnings, and for the question for a password.
+    init(_ url: HTTPURL, named name: String? = nil, arguments: Arguments, console: Console) throws {
         guard url.databaseName != nil else {
             throw CommandError.usage("\(url) names a server; append the name of a database")
         }
@@ -35,12 +41,19 @@ final class Client {
         let (client, credentials) = (try options.client(), try options.credentials(for: url))
         self.url = url.withoutCredentials
         self.console = console
-        (name, place) = (self.url.description, self.url.description)
+        (self.name, place) = (name ?? self.url.description, self.url.description)
         inProcess = nil
         connection = CouchDBConnection(database: self.url, client: client, credentials: credentials) { warning in
             console.complain("settle: \(warning)", json: ["warning": .string(warning)])
         }
         peer = try CouchDBPeer(self.url, credentials: credentials, client: client)
+    }
+
+    /// Makes the client of a server, for requests to the server itself; nothing is sent yet.
+    convenience init(server url: HTTPURL, database: String = "_users", arguments: Arguments, console: Console) throws {
+        try self.init(
+            url.appending(HTTPPath(segments: [database])), named: url.withoutCredentials.description,
+            arguments: arguments, console: console)
     }
 
     /// Makes the client of a database in a folder, which is answered by a server in this process.
@@ -313,10 +326,12 @@ extension Client {
         return shares.isEmpty ? nil : Double(shares.reduce(0, +)) / Double(100 * shares.count)
     }
 
-    /// Asks the server of the database.
-    func serverJSON(_ path: HTTPPath, query: HTTPQuery = HTTPQuery()) throws -> JSONValue {
+    /// Sends a request to the server of the database.
+    func serverJSON(
+        _ path: HTTPPath, method: String = "GET", query: HTTPQuery = HTTPQuery(), body: JSONValue? = nil
+    ) throws -> JSONValue {
         try wait { connection, _ in
-            try await connection.server.json("GET", path, query: query, limit: 1 << 30).json
+            try await connection.server.json(method, path, query: query, body: body, limit: 1 << 30).json
         }
     }
 }

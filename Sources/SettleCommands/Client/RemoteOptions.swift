@@ -88,6 +88,24 @@ struct RemoteOptions {
 }
 
 extension RemoteOptions {
+    /// The options for the password that a user gets.
+    static let newPassword = [
+        Option(
+            "--new-password-file", value: "FILE",
+            "the new password is the first line of this file (or SETTLE_NEW_PASSWORD); else it is prompted for")
+    ]
+
+    /// The password that a user gets: that of a file, or of `SETTLE_NEW_PASSWORD`, or a person types it twice.
+    ///
+    /// - Throws: ``CommandError`` with status `usage` where nobody can be asked.
+    func newPassword(of user: String) throws -> String {
+        if let path = arguments.text("--new-password-file") { return try Self.firstLine(of: path) }
+        if let password = Self.variable("SETTLE_NEW_PASSWORD") { return password }
+        if console.errorTerminal.isTerminal, let password = try PasswordPrompt.askTwice(user) { return password }
+        throw CommandError.usage(
+            "there is no password for \"\(user)\": set SETTLE_NEW_PASSWORD, or give --new-password-file FILE")
+    }
+
     /// The password that is written down with a replication: that of the URL, of `~/.netrc`, or a person is asked. The tool's own,
     /// in `SETTLE_PASSWORD` or a file, is for who keeps the replication, and goes nowhere else.
     struct KeptCredentials {
@@ -194,12 +212,33 @@ enum PasswordPrompt {
     static func ask(_ user: String, at host: String) throws -> String? {
         let place = "\(user)\n\(host)"
         if let password = known.withLock({ $0[place] }) { return password }
-        guard let password = try typed(user, at: host) else { return nil }
+        guard let password = try typed("Password of \(user) at \(host): ") else { return nil }
         known.withLock { $0[place] = password }
         return password
     }
 
-    private static func typed(_ user: String, at host: String) throws -> String? {
+    /// Asks for a new password until the same one is typed twice; `nil` where there is no terminal.
+    ///
+    /// - Throws: ``CommandError/interrupted`` after Ctrl-C.
+    static func askTwice(_ user: String) throws -> String? {
+        while true {
+            guard let first = try typed("New password of \(user): "), let second = try typed("Once more: ") else {
+                return nil
+            }
+            if first.isEmpty { throw CommandError.invalid("an empty password is not allowed; nothing was changed") }
+            if first == second { return first }
+            complain("The two differ; type it again.\n")
+        }
+    }
+
+    private static func complain(_ text: String) {
+        let terminal = open("/dev/tty", O_WRONLY | O_CLOEXEC)
+        guard terminal >= 0 else { return }
+        write(text, to: terminal)
+        close(terminal)
+    }
+
+    private static func typed(_ question: String) throws -> String? {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else { return nil }
         defer { close(terminal) }
@@ -212,7 +251,7 @@ enum PasswordPrompt {
             tcsetattr(terminal, TCSAFLUSH, &usual)
             write("\n", to: terminal)
         }
-        write("Password of \(user) at \(host): ", to: terminal)
+        write(question, to: terminal)
         return try readLine(terminal)
     }
 

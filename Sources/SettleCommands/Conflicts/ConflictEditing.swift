@@ -1,7 +1,6 @@
 internal import Settle
 import SettleCore
 import SettleDatabase
-internal import SettlePlatform
 
 /// Settles a conflict in the user's editor. The database is closed meanwhile, so that other processes can use it.
 struct ConflictEditing {
@@ -32,23 +31,13 @@ struct ConflictEditing {
                 editor.remove()
                 return (Set(conflict.leaves.map(\.revision)), order)
             } catch let error as CommandError where error.status == .refused {
-                guard wantsAnotherTry(error) else {
+                guard TextEditor.wantsAnotherTry(after: error, invocation.console) else {
                     throw CommandError(
                         error.code, "\(error.message); nothing was written, and the text is kept in \(editor.path)",
                         status: error.status)
                 }
             }
         }
-    }
-
-    /// Prints the error, and on a terminal asks whether to edit again.
-    private func wantsAnotherTry(_ error: CommandError) -> Bool {
-        let console = invocation.console
-        guard isatty(STDIN_FILENO) == 1, console.errorTerminal.isTerminal, !console.isJSON else { return false }
-        try? console.errors.write("\(error.message)\nEdit again? [Y/n] ")
-        try? console.errors.flush()
-        guard let answer = readLine() else { return false }
-        return !answer.lowercased().hasPrefix("n")
     }
 }
 
@@ -83,7 +72,7 @@ struct ConflictFile {
         case .keep(let revision)?: document = conflict.leaf(revision) ?? document
         case .leaveConflicted?, .delete?, nil: notes.append("There is no proposal, so this is the winner.")
         }
-        proposal = Self.members(of: document)
+        proposal = .object(EditedText.members(of: document))
         if let decision = preview?.decision, !decision.reason.isEmpty { notes.append("Proposal: \(decision.reason)") }
         notes += (preview?.decision?.fields ?? []).map { "  \($0.path): \($0.reason)" }
         self.notes = notes
@@ -101,7 +90,7 @@ struct ConflictFile {
         func add(_ title: String, _ document: Document) {
             let state = document.isDeleted ? ", deleted" : ""
             parts += ["", "# \(title) \(document.revision?.description ?? "")\(state)"]
-            if !document.isDeleted { parts.append(Self.members(of: document).prettyPrinted) }
+            if !document.isDeleted { parts.append(JSONValue.object(EditedText.members(of: document)).prettyPrinted) }
         }
         if let base = conflict.base { add("base", base) }
         for (index, leaf) in conflict.leaves.enumerated() {
@@ -115,8 +104,7 @@ struct ConflictFile {
     ///
     /// - Throws: ``CommandError`` with status `refused` for JSON that is not a document.
     func order(from edited: String) throws -> SettlementOrder? {
-        let lines = edited.split(separator: "\n", omittingEmptySubsequences: false)
-        let text = lines.prefix { $0.filter { $0 != "\r" } != Self.marker }.joined(separator: "\n")
+        let text = EditedText.part(of: edited)
         if text.allSatisfy(\.isWhitespace) { return nil }
         let document: JSONValue
         do { document = try JSONValue(parsing: text) } catch { throw CommandError(error) }
@@ -144,58 +132,5 @@ struct ConflictFile {
             }
             return found
         }
-    }
-
-    private static func members(of document: Document) -> JSONValue {
-        var members = document.json
-        if !document.attachments.isEmpty {
-            members[WireAttachment.listName] = WireAttachment.json(document.attachments.map { $0.wire() })
-        }
-        return members
-    }
-}
-
-// MARK: - TextEditor
-
-/// The user's editor, on a temporary file that only the user can read.
-struct TextEditor {
-    /// The file's path.
-    let path: String
-
-    /// Creates a file with a text.
-    init(_ text: String) throws {
-        let folder = Self.variable("TMPDIR") ?? "/tmp"
-        var template = Array("\(folder)/settle-XXXXXX.json".utf8CString)
-        let descriptor = mkstemps(&template, 5)
-        guard descriptor >= 0 else {
-            throw CommandError.inputOutput("can't create a file in \(folder): \(String(cString: strerror(errno)))")
-        }
-        defer { close(descriptor) }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let output = ByteOutput(descriptor: descriptor)
-        try output.write(text)
-        try output.flush()
-    }
-
-    /// Lets the user edit the file, and returns its content.
-    ///
-    /// The editor is `$VISUAL`, `$EDITOR` or `vi`, and may be given with options.
-    func edit() throws -> String {
-        let editor = Self.variable("VISUAL") ?? Self.variable("EDITOR") ?? "vi"
-        let status = system("\(editor) '\(path.replacing("'", with: "'\\''"))'")
-        guard status == 0 else {
-            throw CommandError("editor_failed", "the editor `\(editor)` failed; nothing was written", status: .failure)
-        }
-        let input = try ByteInput.open(path)
-        var bytes: [UInt8] = []
-        while case let piece = try input.read(), !piece.isEmpty { bytes += piece }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// Removes the file.
-    func remove() { unlink(path) }
-
-    private static func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }

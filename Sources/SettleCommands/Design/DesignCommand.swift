@@ -13,13 +13,15 @@ enum DesignCommand: Command {
             A design document is a folder of files, in couchapp's layout: views/NAME/map.js and reduce.js, \
             filters/NAME.js, updates/NAME.js, validate_doc_update.js, modules such as lib/NAME.js or views/lib/NAME.js \
             for require, and anything else as NAME.json. Its name is in the file `_id`, or is that of the folder.
-            push stores the folder's files, if they have changed. An error in a script is reported with its file and \
-            line before anything is stored. Members without a file are removed; attachments stay.
+            push stores the folder's files, if they have changed. An error in a script that a server runs is reported \
+            with its file and line before anything is stored; functions for other programs, in nouveau/, indexes/, \
+            fulltext/, evently/, shows/ or lists/, are stored as they are. In folders such as evently/ or templates/ all \
+            files of text are members. Members without a file are removed; attachments stay.
             pull writes the files of a design document. info shows the size of its index and whether it is up to date, \
             and build updates it. A server builds the views of a folder in the same files.
             """,
         operands: [
-            Operand("ACTION", "list, push, pull, info, or build"), .database,
+            Operand("ACTION", words: Action.allCases.map(\.rawValue), "list, push, pull, info, or build"), .database,
             Operand("NAME", isOptional: true, "the design document; to push, the folder"),
             Operand("DIR", isOptional: true, "to pull: the folder to write (default NAME)"),
         ],

@@ -12,18 +12,21 @@ internal import SettleScripting
 ///       views/lib/text.js       a module, for require("views/lib/text")
 ///       filters/mine.js  updates/bump.js  validate_doc_update.js
 ///       options.json            any JSON
+///       nouveau/by-text/index.js, evently/items/row.html     functions and texts for other programs
 ///
-/// Folders are objects; `.js` files and those without an extension are texts. Files with another extension or a leading dot
-/// are ignored.
+/// Folders are objects; `.js` files and those without an extension are texts. So are files with another extension in folders
+/// whose functions the server does not run; elsewhere these are ignored, as are names with a leading dot.
 struct DesignFolder {
     let path: String
     /// The members, ordered by name.
     private(set) var members = JSONObject()
-    /// All JavaScript members.
+    /// The functions that a server runs, and the modules that they can load.
     private(set) var scripts: [DesignScript] = []
     /// Ignored files and folders.
     private(set) var ignored: [String] = []
     private var givenID: String?
+    /// Other `.js` files. One is a module if a script requires it.
+    private var others: [[String]: DesignScript] = [:]
 
     private static let deepest = 16
     private static let largestFile = 8_000_000
@@ -42,6 +45,18 @@ struct DesignFolder {
         for name in ["_id", "_rev"] { top[name] = nil }
         if top["language"] == nil { top["language"] = "javascript" }
         members = top
+        addRequiredModules()
+    }
+
+    /// Adds the files that the scripts load by `require`, and those that these load.
+    private mutating func addRequiredModules() {
+        var index = 0
+        while index < scripts.count {
+            for path in scripts[index].requiredModules {
+                if let module = others.removeValue(forKey: path) { scripts.append(module) }
+            }
+            index += 1
+        }
     }
 
     /// The id, from the file `_id` or the folder's name.
@@ -76,7 +91,8 @@ struct DesignFolder {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path + "/" + file, isDirectory: &isFolder) else { return nil }
         if isFolder.boolValue {
-            if place.isEmpty, name == "_attachments" {
+            // Members with a leading underscore are not allowed: `_attachments`, `_docs`.
+            if place.isEmpty, name.hasPrefix("_") {
                 ignored.append(file)
                 return nil
             }
@@ -84,11 +100,11 @@ struct DesignFolder {
             return members.isEmpty ? nil : (name, .object(members))
         }
         let (stem, ending) = Self.parts(name)
-        guard ["", "js", "json"].contains(ending) else {
+        let isOther = !["", "js", "json"].contains(ending)
+        guard !isOther || DesignScript.isForeign(place), let text = try text(file, isOptional: isOther) else {
             ignored.append(file)
             return nil
         }
-        let text = try text(file)
         if ending == "json" {
             do throws(JSONError) { return (stem, try JSONValue(parsing: text)) } catch {
                 throw CommandError.invalid("\(path)/\(file), line \(error.line): \(error.message)")
@@ -96,19 +112,23 @@ struct DesignFolder {
         }
         let member = place + [stem]
         let isBuiltIn = stem == "reduce" && text.hasPrefix("_")
-        if ending == "js" || DesignScript.isFunction(member), !isBuiltIn {
-            scripts.append(DesignScript(path: member, file: "\(path)/\(file)", text: text))
+        let script = DesignScript(path: member, file: "\(path)/\(file)", text: text)
+        if script.isRun || ending == "js" && script.isLibrary {
+            if !isBuiltIn { scripts.append(script) }
+        } else if ending == "js" {
+            others[member] = script
         }
         return (stem, .string(text))
     }
 
-    /// The text of a file, without trailing line ends.
-    private func text(_ file: String) throws -> String {
+    /// The text of a file, without trailing line ends; `nil` for other bytes in an optional file.
+    private func text(_ file: String, isOptional: Bool) throws -> String? {
         let input = try ByteInput.open(path + "/" + file)
         guard (input.size ?? 0) <= Self.largestFile else {
             throw CommandError.invalid("\(path)/\(file) is larger than \(Quantity.bytes(Int64(Self.largestFile)))")
         }
         guard let text = String(validating: try input.readAll(), as: UTF8.self) else {
+            if isOptional { return nil }
             throw CommandError.invalid("\(path)/\(file) is not text in UTF-8")
         }
         return Self.trimmed(text)
@@ -152,7 +172,7 @@ struct DesignFiles {
         }
         if path == ["language"], let text = value.string {
             files.append((file, text + "\n"))
-        } else if DesignScript.isScript(path), let text = value.string {
+        } else if DesignScript.isScript(path) || Self.looksLikeFunction(value, path), let text = value.string {
             files.append((file + ".js", text.hasSuffix("\n") ? text : text + "\n"))
         } else {
             files.append((file + ".json", value.prettyPrinted + "\n"))
@@ -166,9 +186,18 @@ struct DesignFiles {
         switch path.first {
         case "filters", "updates", "shows", "lists": return path.count == 1
         case "views": return path.count < 3 || path[1] == "lib"
-        case "lib": return true
+        case "nouveau", "indexes", "fulltext": return path.count < 3
+        case "lib", "evently": return true
         default: return false
         }
+    }
+
+    /// Whether a text of a folder for other programs is JavaScript, as far as one can see.
+    private static func looksLikeFunction(_ value: JSONValue, _ path: [String]) -> Bool {
+        guard path.count > 1, DesignScript.isForeign(Array(path.dropLast())), let text = value.string else {
+            return false
+        }
+        return text.drop(while: \.isWhitespace).hasPrefix("function")
     }
 
     private static func isFileName(_ name: String) -> Bool {
@@ -217,10 +246,11 @@ struct DesignFiles {
     /// Whether ``DesignFolder`` reads a file as a member.
     private static func isMember(_ file: String) -> Bool {
         let parts = file.split(separator: "/")
-        guard let name = parts.last, !parts.contains(where: { $0.hasPrefix(".") }), parts.first != "_attachments" else {
-            return false
-        }
+        guard let name = parts.last, !parts.contains(where: { $0.hasPrefix(".") }),
+            parts.count == 1 || !file.hasPrefix("_")
+        else { return false }
         return !name.contains(".") || name.hasSuffix(".js") || name.hasSuffix(".json")
+            || DesignScript.isForeign(parts.dropLast().map(String.init))
     }
 
     private static func trying(_ path: String, _ body: (String) throws -> Void) throws {
@@ -252,6 +282,30 @@ struct DesignScript {
         case "filters", "updates", "shows", "lists": path.count == 2
         case "views": path.count == 3 && path[1] != "lib" && ["map", "reduce"].contains(path[2])
         default: false
+        }
+    }
+
+    /// Whether a server runs it: shows, lists and rewrites are stored and not run.
+    var isRun: Bool { Self.isFunction(path) && !["shows", "lists", "rewrites"].contains(path.first) }
+
+    /// Whether it is in a folder of modules.
+    var isLibrary: Bool { path.first == "lib" || path.starts(with: ["views", "lib"]) }
+
+    /// Whether a folder has functions and texts for other programs, such as `nouveau`, `indexes`, `evently` or `templates`.
+    static func isForeign(_ folder: [String]) -> Bool {
+        guard let top = folder.first else { return false }
+        return !["views", "filters", "updates", "shows", "lists", "lib"].contains(top)
+    }
+
+    /// The members that `require("…")` names in its text.
+    var requiredModules: [[String]] {
+        text.matches(of: /require\(\s*["']([^"']+)["']\s*\)/).map { match in
+            let name = match.output.1
+            var member = name.hasPrefix(".") ? path.dropLast() : []
+            for part in name.split(separator: "/") where part != "." {
+                if part == ".." { member = member.dropLast() } else { member.append(String(part)) }
+            }
+            return Array(member)
         }
     }
 

@@ -63,7 +63,10 @@ enum GetCommand: Command {
         }
     }
 
-    private static func document(_ state: DocumentState, _ revision: RevisionID?) throws -> Document {
+    /// A revision with its content, or the winner.
+    ///
+    /// - Throws: ``CommandError`` with status `notFound`, which says why it can't be shown.
+    static func document(_ state: DocumentState, _ revision: RevisionID?) throws -> Document {
         if let stored = revision.map({ state.document($0) }) ?? state.shown { return stored }
         let (id, tree) = (state.id, state.tree)
         guard let winner = tree.winner else { throw state.missing }

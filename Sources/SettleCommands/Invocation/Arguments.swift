@@ -78,6 +78,10 @@ extension Arguments {
     where Action.RawValue == String {
         let given = try operand("ACTION")
         if let action = Action(rawValue: given) { return action }
+        // A URL may have a password.
+        if Invocation.isURL(given) {
+            throw CommandError.usage("ACTION is missing; did you mean `settle \(verb) list URL`?", verb: verb)
+        }
         let advice =
             Suggestion.question(for: given, among: Action.allCases.map(\.rawValue))
             ?? "did you mean `settle \(verb) list \(given)`?"

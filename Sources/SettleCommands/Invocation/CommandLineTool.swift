@@ -14,6 +14,11 @@ public enum CommandLineTool {
         if CommandLine.arguments.dropFirst().first == OwnProgram.scriptWorker {
             ScriptWorker.main(Array(CommandLine.arguments.dropFirst(2)))
         }
+        // Internal: completion scripts ask for values this way.
+        if CommandLine.arguments.count == 3, CommandLine.arguments[1] == OwnProgram.valueCompleter {
+            Completer.printValues(CommandLine.arguments[2])
+            _exit(0)
+        }
         let status = run(Array(CommandLine.arguments.dropFirst()))
         // Exit handlers are skipped: those of OpenSSL would free memory that a thread which is just ending frees,
         // too.
@@ -79,7 +84,10 @@ enum OwnProgram {
     /// The argument that makes this process a script worker of a server.
     static let scriptWorker = "script-worker"
 
-    /// The path of the program. It works even if the program's file was replaced meanwhile.
+    /// The word that makes this process print the values that fit at the end of a command line.
+    static let valueCompleter = "complete-values"
+
+    /// The path of the program, also if its file was replaced meanwhile.
     private static var program: String {
         #if os(Linux)
         "/proc/self/exe"

@@ -3,13 +3,16 @@ enum CommandList {
     static let groups: [(title: String, verbs: [any Command.Type])] = [
         (
             "Databases",
-            [CreateCommand.self, InfoCommand.self, ImportCommand.self, ExportCommand.self, CopyCommand.self]
+            [
+                CreateCommand.self, DatabasesCommand.self, InfoCommand.self, DiffCommand.self, DropCommand.self,
+                ImportCommand.self, ExportCommand.self, CopyCommand.self,
+            ]
         ),
         (
             "Documents",
             [
-                DocsCommand.self, GetCommand.self, PutCommand.self, DeleteCommand.self, ChangesCommand.self,
-                AttachCommand.self, DetachCommand.self,
+                DocsCommand.self, GetCommand.self, PutCommand.self, EditCommand.self, DeleteCommand.self,
+                ChangesCommand.self, AttachCommand.self, DetachCommand.self,
             ]
         ),
         (
@@ -23,7 +26,8 @@ enum CommandList {
         (
             "Server",
             [
-                ServeCommand.self, BackupCommand.self, RestoreCommand.self, RenewCommand.self, PostgresCommand.self,
+                ServeCommand.self, UsersCommand.self, SecurityCommand.self, BackupCommand.self, RestoreCommand.self,
+                RenewCommand.self, PostgresCommand.self,
             ]
         ),
         ("Tool", [ShellCommand.self, HelpCommand.self, VersionCommand.self]),

@@ -76,11 +76,15 @@ struct Operand: Sendable {
     let isRepeatable: Bool
     /// Whether it may be the URL of a database at a server.
     let takesURL: Bool
+    /// All that it may be, if it is one of a few words.
+    let words: [String]
 
     init(
-        _ name: String, isOptional: Bool = false, isRepeatable: Bool = false, takesURL: Bool = false, _ help: String
+        _ name: String, isOptional: Bool = false, isRepeatable: Bool = false, takesURL: Bool = false,
+        words: [String] = [], _ help: String
     ) {
         self.name = name
+        self.words = words
         self.takesURL = takesURL
         self.isOptional = isOptional
         self.isRepeatable = isRepeatable

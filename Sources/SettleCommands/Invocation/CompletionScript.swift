@@ -1,4 +1,5 @@
-/// The script by which a shell completes commands and options of the tool, created from the specs of the commands.
+/// A shell's completion of the tool's commands and options, from the specs of the commands, and of values, for which the script
+/// asks the tool: policies, databases, ids, indexes.
 enum CompletionScript: String, CaseIterable {
     case bash, zsh, fish
 
@@ -38,7 +39,19 @@ enum CompletionScript: String, CaseIterable {
                 COMPREPLY=()
                 if [[ -z $verb || $verb == help || $current == -* ]]; then
                     COMPREPLY=($(compgen -W "$words" -- "$current"))
+                else
+                    _settle_values
                 fi
+            }
+            _settle_values() {
+                local line=${COMP_LINE:0:${COMP_POINT:-0}} typed cut='' value
+                typed=${line##*[[:space:]]}
+                # Bash completes the part after these only.
+                if [[ $typed == *[:=]* && $COMP_WORDBREAKS == *:* ]]; then cut=${typed%"${typed##*[:=]}"}; fi
+                while IFS= read -r value; do
+                    COMPREPLY+=("$(printf '%q' "${value#"$cut"}")")
+                done < <("${COMP_WORDS[0]}" \(OwnProgram.valueCompleter) "$line" 2>/dev/null)
+                if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[/=] ]]; then compopt -o nospace 2>/dev/null; fi
             }
             complete -o bashdefault -o default -F _settle settle
 
@@ -52,7 +65,8 @@ enum CompletionScript: String, CaseIterable {
         let cases = CommandList.specs.map { spec in
             let rest =
                 spec.name == "help"
-                ? ["'*:topic:(\((names + HelpCommand.topics).joined(separator: " ")))'"] : ["'*:file:_files'"]
+                ? ["'*:topic:(\((names + HelpCommand.topics).joined(separator: " ")))'"]
+                : ["'*:value:_settle_values'"]
             return "    \(spec.name)) _arguments \((spec.allOptions.map(zshOption) + rest).joined(separator: " ")) ;;"
         }
         return """
@@ -65,11 +79,24 @@ enum CompletionScript: String, CaseIterable {
                     _describe command verbs
                     return
                 fi
+                local program=$words[1]
                 shift words
                 ((CURRENT--))
                 case $words[1] in
             \(cases.joined(separator: "\n"))
                 esac
+            }
+            _settle_values() {
+                local -a values
+                local line="$program ${(j: :)words[1,CURRENT-1]} $IPREFIX$PREFIX"
+                values=("${(@f)$(${(Q)program} \(OwnProgram.valueCompleter) "$line" 2>/dev/null)}")
+                values=("${(@)${values:#}#$IPREFIX}")
+                if ((! $#values)); then
+                    _files
+                    return
+                fi
+                compadd -- "${(@)values:#*[/=]}"
+                compadd -S '' -- "${(@M)values:#*[/=]}"
             }
             # Read from a folder of functions, this file is the function; sourced, it says what the function completes.
             if [[ $funcstack[1] == _settle ]]; then _settle "$@"; else compdef _settle settle; fi
@@ -78,7 +105,7 @@ enum CompletionScript: String, CaseIterable {
     }
 
     private static func zshOption(_ option: Option) -> String {
-        let value = option.value.map { ":\(zshText($0)):_files" } ?? ""
+        let value = option.value.map { ":\(zshText($0)):_settle_values" } ?? ""
         let text = "[\(zshText(option.help))]\(value)"
         let many = option.isRepeatable ? "*" : ""
         guard let short = option.short else { return "'\(many)\(option.name)\(text)'" }
@@ -97,7 +124,12 @@ enum CompletionScript: String, CaseIterable {
             let start = "complete -c settle -n '__fish_seen_subcommand_from \(spec.name)'"
             let options = spec.allOptions.map { option in
                 let short = option.short.map { " -s \($0.dropFirst())" } ?? ""
-                let value = option.value == nil ? "" : " -r"
+                let value =
+                    switch option.value {
+                    case nil: ""
+                    case "FILE", "DIR": " -r"
+                    default: " -x -a '(__settle_values)'"
+                    }
                 return "\(start) -l \(option.name.dropFirst(2))\(short)\(value) -d \(fishText(option.help))"
             }
             let verb = "complete -c settle -n __fish_use_subcommand -f -a \(spec.name) -d \(fishText(spec.summary))"
@@ -105,7 +137,15 @@ enum CompletionScript: String, CaseIterable {
                 spec.name == "help" ? ["\(start) -f -a '\((names + HelpCommand.topics).joined(separator: " "))'"] : []
             return [verb] + options + topics
         }
-        return lines.joined(separator: "\n") + "\n"
+        return lines.joined(separator: "\n") + "\n" + """
+            function __settle_values
+                set -l program (commandline -opc)[1]
+                command -q $program; or return
+                $program \(OwnProgram.valueCompleter) (commandline -cp | string collect) 2>/dev/null
+            end
+            complete -c settle -n 'not __fish_use_subcommand' -a '(__settle_values)'
+
+            """
     }
 
     private static func fishText(_ text: String) -> String {

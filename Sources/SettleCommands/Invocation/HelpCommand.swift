@@ -20,7 +20,7 @@ enum HelpCommand: Command {
             CommandSpec.Example("settle help exit-codes", "lists the exit codes"),
             CommandSpec.Example(
                 "settle help --completions bash > ~/.local/share/bash-completion/completions/settle",
-                "lets bash complete commands and options"),
+                "lets bash complete commands, options, and values such as ids"),
             CommandSpec.Example("settle help --man | man -l -", "shows the manual page"),
         ],
         json: "the same text")

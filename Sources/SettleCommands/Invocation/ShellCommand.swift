@@ -9,8 +9,11 @@ enum ShellCommand: Command {
             Each line is a command with its arguments, without `settle` and without DB: get milk, put milk '{"count": 2}', \
             find 'count > 1', sync https://anna@couch.example/groceries. Words are quoted as in a shell; # begins a comment. \
             A folder is opened once, and stays open until the shell ends. exit or the end of the input ends it.
-            A command that fails does not end the shell. Without a terminal the lines are a script: there is no prompt, and \
-            the exit code is that of the last line that failed.
+            A command that fails does not end the shell. At a terminal the arrow keys bring earlier lines back, Control-R \
+            finds one, and Tab completes commands, options, ids, revisions, indexes, views, policies and files; pressed \
+            again, it lists what fits. Lines are kept in ~/.local/state/settle/history, but none that begins with a blank or \
+            has a URL with a password; ~/.editrc sets keys. Without a terminal the lines are a script: there is no prompt, \
+            and the exit code is that of the last line that failed.
             """,
         operands: [.database], options: [],
         examples: [
@@ -36,22 +39,26 @@ private struct ShellLoop {
     func run() throws -> ExitStatus {
         let input = ByteInput()
         let console = invocation.console
+        let prompt = "\(session.name)> "
+        let completer = Completer(session: session)
+        let editor = LineEditor(prompt: prompt, history: HistoryFile(), console: console) { completer.complete($0) }
         var status = ExitStatus.success
         while true {
             Interruption.watch()
-            if input.isTerminal {
-                try console.output.write("\(session.name)> ")
-                try console.output.flush()
-            }
+            if editor == nil, input.isTerminal { try console.output.write(prompt) }
+            try console.output.flush()
             let line: String?
-            do { line = try input.readLine() } catch let error as CommandError
+            do { line = try editor.map { try $0.readLine() } ?? input.readLine() } catch let error as CommandError
                 where error.status == .interrupted && input.isTerminal
             {
                 // Ctrl-C at the prompt discards the line.
                 try console.print("")
                 continue
             }
-            guard let line else { break }
+            guard let line else {
+                if editor != nil { try console.print("") }
+                break
+            }
             let words: [String]
             do { words = try ShellWords.split(line) } catch {
                 let failure = CommandError(error)
@@ -77,32 +84,67 @@ enum ShellWords {
     ///
     /// - Throws: ``CommandError`` with status `usage` for a quote that is not closed.
     static func split(_ line: String) throws -> [String] {
-        var words: [String] = []
-        var word: String?
+        let (words, last) = scan(line)
+        if last.endsInBackslash { throw failure("a backslash ends the line") }
+        if let quote = last.quote { throw failure("the quote \(quote) is not closed") }
+        return words + [last.text].compactMap(\.self)
+    }
+
+    /// The word at the end of a line that somebody types, and where it begins.
+    struct LastWord {
+        /// The word without its quotes; `nil` after a blank.
+        var text: String?
+        /// Its first character in the line; the end of the line after a blank, `nil` in a comment.
+        var start: String.Index?
+        /// The quote that is open.
         var quote: Character?
+        var endsInBackslash = false
+    }
+
+    /// The words of a line, and the last one, which may be incomplete.
+    static func scan(_ line: String) -> (words: [String], last: LastWord) {
+        var words: [String] = []
+        var word = LastWord()
         var rest = line[...]
-        while let character = rest.popFirst() {
-            switch (quote, character) {
-            case (nil, "#") where word == nil: return words
+        while let character = rest.first {
+            let place = rest.startIndex
+            rest = rest.dropFirst()
+            func add(_ text: String) {
+                if word.text == nil { word.start = place }
+                word.text = (word.text ?? "") + text
+            }
+            switch (word.quote, character) {
+            case (nil, "#") where word.text == nil: return (words, LastWord())
             case (nil, "'"), (nil, "\""):
-                quote = character
-                word = word ?? ""
+                add("")
+                word.quote = character
             case (nil, _) where character.isWhitespace:
-                if let word { words.append(word) }
-                word = nil
-            case (let open?, _) where open == character: quote = nil
-            // Within double quotes, a backslash escapes only characters that have a special meaning there.
+                if let text = word.text { words.append(text) }
+                word = LastWord()
+            case (let open?, _) where open == character: word.quote = nil
+            // Within double quotes a backslash keeps only what has a meaning there.
             case ("\"", "\\"):
                 let isKept = rest.first == "\"" || rest.first == "\\"
-                word = (word ?? "") + String(isKept ? rest.removeFirst() : character)
+                add(String(isKept ? rest.removeFirst() : character))
             case (nil, "\\"):
-                guard let next = rest.popFirst() else { throw failure("a backslash ends the line") }
-                word = (word ?? "") + String(next)
-            default: word = (word ?? "") + String(character)
+                let next = rest.popFirst()
+                add(next.map { String($0) } ?? "")
+                word.endsInBackslash = next == nil
+            default: add(String(character))
             }
         }
-        if let quote { throw failure("the quote \(quote) is not closed") }
-        return words + [word].compactMap(\.self)
+        if word.text == nil { word.start = line.endIndex }
+        return (words, word)
+    }
+
+    /// A word as it is typed in a line, so that ``split(_:)`` reads it: with backslashes, or within the quote it began with.
+    static func quoted(_ word: String, in quote: Character? = nil) -> String {
+        if let quote {
+            let kept = quote == "\"" ? word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") : word
+            return "\(quote)\(kept)"
+        }
+        let special = Set("'\"\\#")
+        return String(word.flatMap { special.contains($0) || $0.isWhitespace ? ["\\", $0] : [$0] })
     }
 
     private static func failure(_ message: String) -> CommandError { .usage("\(message) in this line", verb: "shell") }

@@ -52,20 +52,23 @@ enum OtherNames {
 
     /// Commands, and actions such as those of `settle index`.
     private static let commands = [
-        "add": ["put", "create", "push"], "alldocs": ["docs"], "cat": ["get"],
-        "check": ["verify"], "clone": ["pull"], "commit": ["put"],
-        "cp": ["pull", "export"], "del": ["delete"], "describe": ["info"], "diff": ["tree", "show"],
-        "dir": ["docs", "list"],
-        "dump": ["export"], "edit": ["put"], "fetch": ["pull"], "fsck": ["verify"], "gc": ["compact"],
-        "grep": ["search", "find"], "history": ["tree", "log"], "indexes": ["index"], "indices": ["index"],
-        "init": ["create"], "insert": ["put"], "list": ["docs"], "load": ["import"], "ls": ["docs", "list"],
-        "make": ["create"], "man": ["help"], "merge": ["resolve"], "mkdir": ["create"], "mkindex": ["index"],
-        "new": ["create"], "remove": ["delete"], "repair": ["verify"], "replicate": ["sync", "push", "pull"],
-        "revert": ["undo"], "revs": ["tree"], "rm": ["delete"], "rollback": ["undo"],
+        "acl": ["security"], "add": ["put", "create", "push"], "adduser": ["users"], "alldbs": ["databases"],
+        "alldocs": ["docs"], "cat": ["get"], "check": ["verify"], "clone": ["pull"], "cmp": ["diff"],
+        "commit": ["put"], "compare": ["diff"], "completion": ["help"], "completions": ["help"], "console": ["shell"],
+        "cp": ["pull", "export"], "dbs": ["databases"], "del": ["delete"], "deldb": ["drop"], "describe": ["info"],
+        "destroy": ["drop"], "dir": ["docs", "list"], "dump": ["export"], "fetch": ["pull"], "fsck": ["verify"],
+        "gc": ["compact"], "grant": ["security"], "grep": ["search", "find"], "history": ["tree", "log"],
+        "indexes": ["index"], "indices": ["index"], "init": ["create"], "insert": ["put"], "list": ["docs"],
+        "load": ["import"], "ls": ["docs", "list"], "make": ["create"], "man": ["help"], "members": ["security"],
+        "merge": ["resolve"], "mkdir": ["create"], "mkindex": ["index"], "modify": ["edit", "put"], "new": ["create"],
+        "passwd": ["users"], "password": ["users"], "permissions": ["security"], "remove": ["delete"],
+        "repair": ["verify"], "repl": ["shell"], "replicate": ["sync", "push", "pull"], "revert": ["undo"],
+        "revoke": ["security"], "revs": ["tree"], "rm": ["delete"], "rmdir": ["drop"], "rollback": ["undo"],
         "save": ["put"], "select": ["find"], "server": ["serve"], "set": ["put"], "start": ["serve", "create"],
-        "stat": ["info"], "stats": ["info"], "tail": ["changes"], "touch": ["put"], "update": ["put"],
-        "upload": ["attach"], "vacuum": ["compact"], "view": ["query", "get"], "views": ["design"],
-        "watch": ["changes"], "where": ["find"], "write": ["put"],
+        "stat": ["info"], "stats": ["info"], "tail": ["changes"], "touch": ["put"], "update": ["put", "edit"],
+        "upload": ["attach"], "user": ["users"], "useradd": ["users"], "vacuum": ["compact"], "vi": ["edit"],
+        "view": ["query", "get"], "views": ["design"], "vim": ["edit"], "watch": ["changes"], "where": ["find"],
+        "write": ["put"],
     ]
 
     /// Options.

@@ -64,7 +64,18 @@ final class Console {
             json: ["error": .string(error.code), "message": .string(error.message)])
     }
 
-    /// Text in a style, if standard output supports styles.
+    /// Asks the person at the terminal a question with the answers yes and no.
+    ///
+    /// - Returns: The answer; without a word of one, `unlessAnswered`, and false at the end of the input.
+    func asks(_ question: String, unlessAnswered: Bool) -> Bool {
+        try? output.flush()
+        try? errors.write(question)
+        try? errors.flush()
+        guard let answer = readLine() else { return false }
+        return answer.isEmpty ? unlessAnswered : answer.lowercased().hasPrefix("y")
+    }
+
+    /// Text in a style, if standard output shows it.
     func styled(_ text: String, _ style: Style) -> String { terminal.styled(text, style) }
 }
 

@@ -17,7 +17,7 @@ enum PostgresCommand: Command {
 
             The address is a connection string of libpq without a password. See docs/OPERATION.md.
             """,
-        operands: [Operand("ACTION", "migrate")],
+        operands: [Operand("ACTION", words: ["migrate"], "migrate")],
         options: [
             Option("--postgres", value: "ADDRESS", "the PostgreSQL, as the owner of the tables"),
             Option("--postgres-password-file", value: "FILE", "a file with the owner's password on its first line"),

@@ -6,7 +6,8 @@ struct SuggestionTests {
     @Test(arguments: [
         ("ls", ["docs"]), ("LS", ["docs"]), ("rm", ["delete"]), ("cat", ["get"]), ("mkdir", ["create"]),
         ("cp", ["pull", "export"]), ("merge", ["resolve"]), ("all_docs", ["docs"]), ("exprot", ["export"]),
-        ("port", ["import", "export"]), ("Docs", ["docs"]), ("x", []), ("frobnicate", []),
+        ("port", ["import", "export"]), ("Docs", ["docs"]), ("passwd", ["users"]), ("dbs", ["databases"]),
+        ("compare", ["diff"]), ("x", []), ("frobnicate", []),
     ])
     func `a command that does not exist suggests those that do its work`(word: String, verbs: [String]) {
         #expect(Set(Suggestion.words(for: word, among: CommandList.specs.map(\.name))) == Set(verbs))

@@ -138,4 +138,64 @@ import Testing
         #expect(try room.run("query", "db", "shop/none").status == 3)
         #expect(try room.run("query", "db", "shop/by-name", "--keys", #"["a","b"]"#).status == 5)
     }
+
+    @Test func `functions and texts for other programs are stored as they are, and come back`() throws {
+        let room = try Room()
+        #expect(try room.run("create", "db").status == 0)
+        let nameless = "function (doc) { index('text', 'x', doc.a); }"
+        let files = [
+            "app/nouveau/by-text/index.js": nameless, "app/nouveau/by-text/default_analyzer": "french",
+            "app/indexes/old/index.js": nameless, "app/indexes/old/analyzer.json": "{\"name\": \"perfield\"}",
+            "app/fulltext/lucene/index.js": nameless, "app/evently/items/click.js": "function (e) { return 1 }",
+            "app/evently/items/row.html": "<li>{{name}}</li>\n", "app/templates/page.html": "<p>",
+            "app/vendor/couchapp/loader.js": "if (", "app/shows/page.js": "function (doc, req) { % }",
+            "app/lists/all.js": "function (head, req) { % }", "app/rewrites.js": "function (req) { % }",
+            "app/_docs/first.json": "{}",
+            "app/updates/bump.js": "function (doc) { return [doc, require('./helper/a').x] }",
+            "app/updates/helper/a.js": "exports.x = require('mods/b').y;", "app/mods/b.js": "exports.y = 1;",
+            "app/mods/unused.js": "if (", "app/README.md": "# App\n",
+        ]
+        for (path, text) in files { try room.write(text, into: path) }
+        try Data([0xFF, 0xD8, 0xFF]).write(to: room.folder.appending(path: "app/evently/items/photo.jpg"))
+        let pushed = try room.run("design", "push", "db", "app")
+        #expect(pushed.status == 0, "\(pushed.errors)")
+        for ignored in ["README.md", "_docs", "evently/items/photo.jpg"] {
+            #expect(pushed.output.contains("\(ignored) is not part of the design document"), "\(pushed.output)")
+        }
+        let document = try room.run("get", "db", "_design/app").json
+        #expect(document["nouveau"]?["by-text"] == ["default_analyzer": "french", "index": .string(nameless)])
+        #expect(document["indexes"]?["old"]?["analyzer"] == ["name": "perfield"])
+        #expect(document["fulltext"]?["lucene"]?["index"] == .string(nameless))
+        #expect(document["evently"]?["items"] == ["click": "function (e) { return 1 }", "row": "<li>{{name}}</li>"])
+        #expect(document["templates"]?["page"] == "<p>" && document["vendor"]?["couchapp"]?["loader"] == "if (")
+        #expect(document["README"] == nil && document["_docs"] == nil)
+
+        // A folder that was pulled is the same document, also over the first one.
+        let revision = document["_rev"]
+        #expect(try room.run("design", "pull", "db", "app", "copy").status == 0)
+        #expect(try room.contents(of: "copy/nouveau/by-text/index.js") == Data((nameless + "\n").utf8))
+        #expect(try room.run("design", "push", "db", "copy", "--json").json["rev"] == revision)
+        #expect(try room.run("design", "pull", "db", "app", "app", "--force").status == 0)
+        #expect(try room.contents(of: "app/README.md") == Data("# App\n".utf8))
+        let again = try room.run("design", "push", "db", "app", "--json")
+        #expect(again.json["rev"] == revision, "\(again)")
+
+        // What a server runs is still compiled.
+        try room.write("function (doc) { emit( }", into: "copy/views/v/map.js")
+        let view = try room.run("design", "push", "db", "copy")
+        #expect(view.status == 5 && view.errors.contains("copy/views/v/map.js, line 1"), "\(view.errors)")
+        #expect(!view.errors.contains("shows") && !view.errors.contains("vendor"))
+    }
+
+    @Test func `a module is compiled where a function loads it, whatever its folder is called`() throws {
+        let room = try Room()
+        #expect(try room.run("create", "db").status == 0)
+        try room.write("function (doc) { return require('mods/a').x }", into: "app/filters/f.js")
+        try room.write("exports.x = require('../other/b').y;", into: "app/mods/a.js")
+        try room.write("\nif (\n", into: "app/other/b.js")
+        try room.write("if (", into: "app/other/unused.js")
+        let outcome = try room.run("design", "push", "db", "app")
+        #expect(outcome.status == 5 && outcome.errors.contains("app/other/b.js, line"), "\(outcome.errors)")
+        #expect(!outcome.errors.contains("unused"))
+    }
 }

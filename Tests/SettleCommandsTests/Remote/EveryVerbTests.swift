@@ -164,7 +164,7 @@ final class VerbPair {
                 return revisions.reduce(word) { $0.replacing("{\($1.key)}", with: $1.value) }
             }
         }
-        return try remote.run(all: words, input: line.input)
+        return try remote.run(all: words, input: line.input, environment: line.environment)
     }
 
     /// A text without what is not compared: times, and names of the two databases.

@@ -38,6 +38,7 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
     struct Line: Sendable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
         var words: [String]
         var input = ""
+        var environment: [String: String] = [:]
         var difference: Difference?
 
         init(stringLiteral value: String) { words = value.split(separator: " ").map(String.init) }
@@ -45,6 +46,12 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
         init(_ words: String, input: String = "", _ difference: Difference? = nil) {
             self.init(stringLiteral: words)
             (self.input, self.difference) = (input, difference)
+        }
+
+        /// A line that runs a program as the editor.
+        init(_ words: String, editor: String) {
+            self.init(stringLiteral: words)
+            environment = ["VISUAL": "", "EDITOR": editor]
         }
     }
 
@@ -70,6 +77,7 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
         "log": "shows the journal of this device; over HTTP `_journal` has it",
         "status": "shows the journal of this device; over HTTP `_journal` has it",
         "undo": "changes the journal of this device; over HTTP `_journal/_undo` does",
+        "users": "changes the users of a server, which a folder of a database does not have",
         "offline-sync": "sends the journal of this device to a server",
         "serve": "runs a server of folders", "restore": "makes the folder of a new server",
         "renew": "makes secrets of a server's folder", "postgres": "prepares a PostgreSQL",
@@ -78,6 +86,20 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
 
     static let all = [
         VerbCase("create", ["NEW", "NEW", "NEW --json", "DB", "NEW --journal"], storesElsewhere: true),
+        VerbCase("databases", ["SERVER", "SERVER --json"]),
+        VerbCase("drop", ["DB", "NEW --yes", "DB --yes --json", "DB --yes"], storesElsewhere: true),
+        VerbCase(
+            "diff",
+            [
+                "DB milk {milk1}", "DB milk {milk1} {milk} --json", "DB a {a} 2-b", "DB milk 7-a", "DB none 1-a",
+                "DB DB", "DB DB --deleted --json", "DB OTHER",
+            ]),
+        VerbCase(
+            "security",
+            [
+                "DB", "DB --json", "DB --member anna --admin-role editors", "DB --remove-member nobody",
+                "DB --everybody --json", "NEW",
+            ]),
         VerbCase("info", [Line("DB", .positions), Line("DB --json", .positions)]),
         VerbCase(
             "import",
@@ -115,6 +137,15 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
                 #"DB n1 {"v":4} --rev 9-a --allow-conflict"#, #"DB old {"v":1}"#, #"DB _local/note {"v":2}"#,
                 #"DB .. {"v":1}"#, #"DB _bad {"v":1}"#, Line("DB piped - --json", input: #"{"v":1.50}"#),
                 Line("DB bad", input: "nonsense"),
+            ]),
+        VerbCase(
+            "edit",
+            [
+                Line("DB bread", editor: "perl -pi -e s/4/5/"), Line("DB bread --json", editor: "true"),
+                Line("DB fresh --json", editor: "perl -pi -e 's/{}/{\"v\":1.50}/'"),
+                Line("DB milk", editor: "perl -pi -e s/2/3/"), Line("DB a --rev 2-b", editor: "perl -pi -e s/3/4/"),
+                Line("DB milk --rev {milk1}", editor: "true"), Line("DB bread", editor: "false"),
+                Line("DB old --json", editor: "perl -pi -e 's/{}/{\"v\":2}/'"), Line("DB _local/note", editor: "true"),
             ]),
         VerbCase(
             "delete",
