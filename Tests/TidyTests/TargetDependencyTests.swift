@@ -27,6 +27,7 @@ private let allowedImports: [String: Set<String>] = [
     "Settle": [
         "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleReplication", "SettleViews", "Observation",
     ],
+    "SettleImport": system.union(["SettleCrypto", "SettleCore", "SettleDatabase", "CSQLite", "CZlib"]),
     "SettleUI": ["Settle", "SwiftUI"],
     "SettleTesting": system.union([
         "SettleCore", "SettleDatabase", "SettleHTTP", "SettleReplication", "Settle", "Testing",
@@ -39,7 +40,7 @@ private let allowedImports: [String: Set<String>] = [
     ]),
     "SettleCommands": system.union([
         "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleReplication", "SettleViews",
-        "Settle", "SettleServer", "SettleScripting", "SettlePostgres", "CSettleBuild", "CLibEdit",
+        "Settle", "SettleServer", "SettleScripting", "SettlePostgres", "SettleImport", "CSettleBuild",
     ]),
     "SettleSimulate": ["SettlePlatform", "Settle", "SettleTesting", "SettleFleet"],
     "SettleFleet": system.union([

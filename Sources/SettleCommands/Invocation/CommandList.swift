@@ -4,8 +4,8 @@ enum CommandList {
         (
             "Databases",
             [
-                CreateCommand.self, DatabasesCommand.self, InfoCommand.self, DiffCommand.self, DropCommand.self,
-                ImportCommand.self, ExportCommand.self, CopyCommand.self,
+                CreateCommand.self, InfoCommand.self, ImportCommand.self, InspectCommand.self, ExportCommand.self,
+                CopyCommand.self,
             ]
         ),
         (
