@@ -7,6 +7,7 @@ import SettleCrypto
 
 /// A reader of documents at hand: the smallest product whose databases can be imported.
 final class ListReader: ForeignReader {
+    let kind = ForeignDatabase.Kind.couchbase1
     let product = "List 1.0"
     let identity: String? = "list-1"
     let leftOut = ["2 views"]
@@ -37,7 +38,7 @@ final class ListReader: ForeignReader {
     }
 
     /// The database that an import takes.
-    var database: ForeignDatabase { ForeignDatabase(self, .couchbase1) }
+    var database: ForeignDatabase { ForeignDatabase(self) }
 
     /// A leaf with its history, oldest first.
     static func leaf(

@@ -27,8 +27,7 @@ import Testing
                 print("pouchdb-websql-made: \(probe.leaves.count) documents, \(probe.attachmentCount) attachments")
                 try reader.check()
             }
-            #expect(try ForeignSQLite.reader(at: url, of: .pouchDB) != nil)
-            #expect(try ForeignSQLite.reader(at: url, of: .couchbase1) == nil)
+            #expect(try ForeignSQLite.reader(at: url)?.kind == .pouchdb)
         }
         #expect(try FixtureFiles.wholeState(of: url) == before)
     }

@@ -7,6 +7,7 @@ internal import SettlePlatform
 /// A database has a file for each range of hashes of ids, `shards/RANGE/NAME.SUFFIX.couch`, and all are read one after the other.
 /// The sequence of a document is that of its file, with the number of the file in the bits above 48.
 package final class CouchFileReader: ForeignReader {
+    package let kind = ForeignDatabase.Kind.couchdb
     package let product: String
     package let identity: String?
     package let collections = [defaultCollection]

@@ -13,6 +13,7 @@ internal import SettlePlatform
 /// Each row is one document, in one of three layouts: until 2.8 `body` is the tree of revisions with their bodies; since 3.0 `body`
 /// is that of the current revision and `extra` the tree; in 4 a document may have a version vector and no tree.
 final class CouchbaseLiteReader: ForeignReader {
+    let kind = ForeignDatabase.Kind.cblite
     let product: String
     let identity: String?
     let collections: [String]

@@ -12,8 +12,7 @@ internal import SettlePlatform
 /// rows. So rows are joined by revision id. The column `current` is not read, because it is wrong in the same files.
 final class CouchbaseLite1Reader: ForeignReader {
     let product: String
-    /// Whether the product is CDTDatastore or sync-android; `nil` for an early file, which may be of TouchDB or CDTDatastore.
-    let isOfCloudant: Bool?
+    let kind: ForeignDatabase.Kind
     let identity: String?
     let collections = [defaultCollection]
     private(set) var leftOut: [String] = []
@@ -42,7 +41,7 @@ final class CouchbaseLite1Reader: ForeignReader {
                 .unsupported, "the attachments of \(file.name) are encrypted: export them with the app that wrote them")
         }
         let isOfCloudant = file.has("revs", "available") || file.version >= 200 || file.version == 100 || hasNames
-        self.isOfCloudant = isOfCloudant || file.version > 7 ? isOfCloudant : nil
+        kind = isOfCloudant ? .cloudant : .couchbase1
         product = Self.product(of: file, isOfCloudant: isOfCloudant)
         identity =
             file.has("info", "key", "value")

@@ -63,7 +63,7 @@ public struct ForeignDatabase {
             throw ForeignFileError(.inputOutput, "there is no file at \(path)")
         }
         if let reader = try Self.reader(at: url, kind) {
-            self.init(reader.1, reader.0.kind)
+            self.init(reader)
         } else if isFolder.boolValue {
             try self.init(folder: url, kind, options)
         } else {
@@ -72,8 +72,8 @@ public struct ForeignDatabase {
     }
 
     /// Creates a database of its reader.
-    package init(_ reader: any ForeignReader, _ kind: Kind) {
-        self.kind = kind
+    package init(_ reader: any ForeignReader) {
+        kind = reader.kind
         product = reader.product
         content = .reader(reader)
         position = nil
@@ -83,7 +83,7 @@ public struct ForeignDatabase {
         let entries = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { !$0.lastPathComponent.hasPrefix(".") }.sorted { $0.path < $1.path }
         let name = folder.lastPathComponent
-        var found: [(url: URL, reader: (ForeignKind, any ForeignReader))] = []
+        var found: [(url: URL, reader: any ForeignReader)] = []
         for entry in entries {
             if let reader = try Self.reader(at: entry, kind) { found.append((entry, reader)) }
         }
@@ -92,7 +92,7 @@ public struct ForeignDatabase {
             throw ForeignFileError(.unknown, "\(name) holds several databases: \(names); give one of them")
         }
         if let only = found.first {
-            self.init(only.reader.1, only.reader.0.kind)
+            self.init(only.reader)
             return
         }
         let texts = entries.filter { ["txt", "json", "jsonl", "ndjson", "gz"].contains($0.pathExtension.lowercased()) }
@@ -131,9 +131,26 @@ public struct ForeignDatabase {
         "realm": "is a Realm database: write it as JSON with Realm Studio, and import that",
     ]
 
-    private static func reader(at url: URL, _ kind: Kind?) throws -> (ForeignKind, any ForeignReader)? {
-        for row in ForeignKind.all where kind == nil || kind == row.kind {
-            if let reader = try row.open(url) { return (row, reader) }
+    /// What opens the files of products, in the order in which it is tried; each returns `nil` for a file of another product.
+    private static let readers: [@Sendable (URL) throws -> (any ForeignReader)?] = [
+        { try ForeignSQLite.reader(at: $0) }, { try LevelDBReader.reader(at: $0) },
+        { try CouchFileReader.reader(at: $0) },
+    ]
+    /// The kinds that are texts alone, and have no reader.
+    private static let texts: Set<Kind> = [.json, .csv, .couchbackup, .mongo, .firestore]
+    /// The kinds that have one schema; which of them wrote an early file can't be known.
+    private static let oneSchema: Set<Kind> = [.couchbase1, .cloudant]
+
+    private static func reader(at url: URL, _ kind: Kind?) throws -> (any ForeignReader)? {
+        if let kind, texts.contains(kind) { return nil }
+        for open in readers {
+            guard let reader = try open(url) else { continue }
+            guard kind.map({ $0 == reader.kind || oneSchema.isSuperset(of: [$0, reader.kind]) }) ?? true else {
+                throw ForeignFileError(
+                    .unsupported,
+                    "\(url.lastPathComponent) is of the kind \(reader.kind.rawValue): \(reader.product)")
+            }
+            return reader
         }
         return nil
     }

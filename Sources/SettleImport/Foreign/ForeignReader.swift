@@ -5,6 +5,8 @@ public import SettleCore
 ///
 /// A reader never writes to the original. It is used by one task at a time.
 package protocol ForeignReader: AnyObject {
+    /// The kind of file.
+    var kind: ForeignDatabase.Kind { get }
     /// The product and version, such as "Couchbase Lite 1.4 (iOS), user_version 102".
     var product: String { get }
     /// The identity that the product gave the database, by which a second run knows that it resumes.

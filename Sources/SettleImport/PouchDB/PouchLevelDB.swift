@@ -40,6 +40,7 @@ package enum LevelDBReader {
 ///     document-store       id → metadata with the tree          by-sequence    16 digits → body
 ///     attach-binary-store  digest → content, none if empty      local-store    id → body        meta-store
 package final class PouchLevelDB: ForeignReader {
+    package let kind = ForeignDatabase.Kind.pouchdb
     package let product = "PouchDB (LevelDB)"
     package let identity: String?
     package let collections = [defaultCollection]

@@ -9,6 +9,7 @@ internal import SettlePlatform
 ///     attach-store     digest, escaped, body
 ///     local-store      id, json
 final class PouchSQLite: ForeignReader {
+    let kind = ForeignDatabase.Kind.pouchdb
     let product: String
     let identity: String?
     let collections = [defaultCollection]
