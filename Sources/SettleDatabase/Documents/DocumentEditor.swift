@@ -294,7 +294,7 @@ struct DocumentEditor {
         try question?(context)
     }
 
-    /// Whether any check besides the size can refuse a revision.
+    /// Whether any check except that of the size can refuse a revision.
     var asksAnything: Bool { question != nil || !validations.isEmpty }
 
     /// The revision that an edit changes: its newest ancestor whose content is kept. That is the parent, unless an

@@ -76,7 +76,7 @@ final class ContentTokens: Sendable {
 
     init(_ database: Int64, _ pool: PostgresPool) { (self.database, self.pool) = (database, pool) }
 
-    /// A token that nobody else gets.
+    /// A token that no other write gets.
     func next() throws -> UInt64 {
         try state.withLock { state in
             if state.next > state.last || state.end < .now { try reserve(&state) }

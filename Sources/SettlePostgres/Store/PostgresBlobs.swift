@@ -76,7 +76,7 @@ final class PostgresBlobs: BlobStorage {
         }
     }
 
-    /// Extends the pins that are needed, and ends the others. Called once a minute.
+    /// Extends the pins that are needed, and ends all others. Called once a minute.
     func tend() throws {
         let (live, released) = pins.withLock { pins in
             defer { pins.released = [] }
