@@ -209,7 +209,7 @@ extension MergeMisfit: CustomStringConvertible {
         case .notNumbers: "not all values are numbers"
         case .notArrays: "not all values are arrays"
         case .notText: "not all values are text"
-        case .noIdentity: "not every element has an identity of its own"
+        case .noIdentity: "not every element has a unique identity"
         case .outOfRange: "the sum is too large"
         case .sameLines: "the same lines were changed"
         case .tooDifferent: "the texts are too different"

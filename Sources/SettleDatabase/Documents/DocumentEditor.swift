@@ -347,7 +347,7 @@ extension DocumentEditor {
             } else if try writer.blob(attachment.blob) == nil {
                 throw DatabaseError(
                     .attachmentMissing,
-                    "the content of \"\(attachment.name)\" of \"\(id)\" is not in this database; attach it anew")
+                    "the content of \"\(attachment.name)\" of \"\(id)\" is not in this database; attach it again")
             }
             let same = before?.attachments.first {
                 $0.isNamed(attachment.name) && $0.digest == attachment.digest

@@ -50,7 +50,7 @@ final class OptimisticSession: WriteSession {
     /// Ends this run of the closure; it runs again with a lock.
     private func goOnLocked() throws {
         needsLock = true
-        throw DatabaseError(.storage, "the write goes on with the lock of its database")
+        throw DatabaseError(.storage, "the write continues with the lock of its database")
     }
 }
 
