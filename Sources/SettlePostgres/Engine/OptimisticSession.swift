@@ -50,7 +50,7 @@ final class OptimisticSession: WriteSession {
     /// Ends this run of the closure; it runs again with a lock.
     private func goOnLocked() throws {
         needsLock = true
-        throw DatabaseError(.storage, "the write continues with the lock of its database")
+        throw DatabaseError(.storage, "the write goes on with the lock of its database")
     }
 }
 
@@ -76,7 +76,7 @@ final class ContentTokens: Sendable {
 
     init(_ database: Int64, _ pool: PostgresPool) { (self.database, self.pool) = (database, pool) }
 
-    /// A token that no other write gets.
+    /// A token that nobody else gets.
     func next() throws -> UInt64 {
         try state.withLock { state in
             if state.next > state.last || state.end < .now { try reserve(&state) }

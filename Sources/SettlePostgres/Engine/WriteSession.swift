@@ -11,7 +11,7 @@ internal import SettleDatabase
 ///     locked       lock ─ read ─ change ─ question about a range: changes are sent ─ … ─→ write, commit
 ///
 /// An optimistic session can't verify a query about a range or a number of documents later. Such a query needs the
-/// lock: the session reports this, and its closure runs again in a locked session.
+/// lock: the session says so, and its closure runs again in a locked session.
 class WriteSession: PostgresReader, StorageWriter {
     /// The changes that the write will commit.
     struct Changes {

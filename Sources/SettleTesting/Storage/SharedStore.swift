@@ -87,7 +87,7 @@ struct SharedEngine: SharedStorage, LeasingStorage, JobLeases {
 
     func require(_ lease: JobLease) throws {
         guard store.leases.has(lease, node) else {
-            throw DatabaseError(.conflict, "the lease of \(lease.job) does not belong to this node anymore")
+            throw DatabaseError(.conflict, "the lease of \(lease.job) is not this node's any more")
         }
     }
 
