@@ -59,7 +59,8 @@ final class PostgresBlobs: BlobStorage {
         let results = try pool.runOnce([PostgresCall(.prolongUploads, .integer(database), .byteArrays([name]))] + calls)
         guard results.first?.changed == 1 else {
             throw DatabaseError(
-                .attachmentMissing, "an upload was given up, as nothing came for ten minutes; send the attachment again")
+                .attachmentMissing, "an upload was given up, as nothing came for ten minutes; send the attachment again"
+            )
         }
     }
 
