@@ -276,7 +276,7 @@ extension Database {
 
 // MARK: - FileHolder
 
-/// An object attached to a database that keeps files of its own open, such as indexes.
+/// An object attached to a database that keeps files open, such as indexes.
 package protocol FileHolder: AnyObject, Sendable {
     /// Closes the files until their next use. It is never called while another call uses them.
     func closeFiles()

@@ -25,7 +25,7 @@ public struct DatabaseOptions: Sendable {
         case local
     }
 
-    /// How durable acknowledged writes are; ``Durability/normal`` by default.
+    /// The durability of acknowledged writes; ``Durability/normal`` by default.
     public var durability: Durability = .normal
     /// The page cache of the writing connection, in bytes; 16 MiB by default. Each reader may use a quarter of it in addition,
     /// but at least 2 MiB unless this is less.

@@ -10,7 +10,7 @@
 /// A literal can't throw. A literal with a reserved member, or nested deeper than ``JSONLimits/depth``, makes a
 /// body that keeps the error as its ``fault``, and every call that would store the body throws it.
 public struct DocumentBody: Sendable {
-    /// What is known about the bytes, besides that they are a body.
+    /// The known properties of the bytes, which are always a body.
     private enum Knowledge: Sendable {
         case nothing
         /// The body in Erlang's term format, from which the revision id is computed.

@@ -1,7 +1,7 @@
 /// Decides a clash of one member: two or more versions have changed it to different values.
 ///
 /// If a rule does not fit the values, such as ``sum`` with strings, ``MergeRules/onClash`` decides instead, and the
-/// decision says so.
+/// decision mentions this.
 public enum MergeRule: Sendable {
     /// The value of the first version that changed the member; the CouchDB winner comes first.
     case winner
@@ -127,7 +127,7 @@ extension MergeRule.Kind: CustomStringConvertible {
 /// A rule for a field that is an object decides about the object as a whole. Without one, objects are merged field
 /// by field, and only values that can't be merged further clash.
 public struct MergeRules: Sendable {
-    /// The rule for all fields without a rule of their own.
+    /// The rule for all fields without a separate rule.
     public var onClash: MergeRule
     private var fields: [[UInt8]: MergeRule] = [:]
     /// The paths of counters and of all objects around them.
@@ -136,8 +136,7 @@ public struct MergeRules: Sendable {
     /// Makes a set of rules.
     ///
     /// - Parameters:
-    ///   - onClash: The rule for fields without a rule of their own. If it does not fit, ``MergeRule/winner``
-    ///     decides.
+    ///   - onClash: The rule for fields without a separate rule. If it does not fit, ``MergeRule/winner`` decides.
     ///   - fields: Rules by JSON Pointer.
     public init(onClash: MergeRule = .winner, fields: [String: MergeRule] = [:]) {
         self.onClash = onClash
@@ -210,7 +209,7 @@ extension MergeMisfit: CustomStringConvertible {
         case .notNumbers: "not all values are numbers"
         case .notArrays: "not all values are arrays"
         case .notText: "not all values are text"
-        case .noIdentity: "not every element has an identity of its own"
+        case .noIdentity: "not every element has a unique identity"
         case .outOfRange: "the sum is too large"
         case .sameLines: "the same lines were changed"
         case .tooDifferent: "the texts are too different"

@@ -188,7 +188,7 @@ public struct RevisionNode: Hashable, Sendable {
     }
 }
 
-/// Properties of a revision besides its place in the tree.
+/// Properties of a revision in addition to its place in the tree.
 package struct RevisionMarks: OptionSet, Hashable, Sendable {
     /// The marks as bits.
     package let rawValue: UInt8

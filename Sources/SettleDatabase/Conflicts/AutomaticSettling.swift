@@ -85,7 +85,7 @@ extension Database {
     /// - Parameters:
     ///   - policy: The rule; it may be a rule that waits. It can't be changed during the run (45).
     ///   - interval: The time between retries of all remaining conflicts, in addition to watching changes (86);
-    ///     with `nil`, the default, there are no such retries.
+    ///     `nil`, the default, for no such retries.
     ///   - atOnce: The number of documents that may be settled concurrently. A policy that waits for a person
     ///     delays no other document while fewer questions than this are open.
     /// - Returns: The running settling; it stops when it is released.

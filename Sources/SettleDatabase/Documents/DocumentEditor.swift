@@ -294,7 +294,7 @@ struct DocumentEditor {
         try question?(context)
     }
 
-    /// Whether any check besides the size can refuse a revision.
+    /// Whether any check except that of the size can refuse a revision.
     var asksAnything: Bool { question != nil || !validations.isEmpty }
 
     /// The revision that an edit changes: its newest ancestor whose content is kept. That is the parent, unless an
@@ -347,7 +347,7 @@ extension DocumentEditor {
             } else if try writer.blob(attachment.blob) == nil {
                 throw DatabaseError(
                     .attachmentMissing,
-                    "the content of \"\(attachment.name)\" of \"\(id)\" is not in this database; attach it anew")
+                    "the content of \"\(attachment.name)\" of \"\(id)\" is not in this database; attach it again")
             }
             let same = before?.attachments.first {
                 $0.isNamed(attachment.name) && $0.digest == attachment.digest

@@ -84,7 +84,7 @@ extension Journal {
         if entry.old.isSame(as: now) { return now }
         guard let old = entry.old, let new = entry.new, let now,
             let base = new.body.json.object, let without = old.body.json.object, let current = now.body.json.object
-        else { throw changed(entry, "it was deleted or made anew") }
+        else { throw changed(entry, "it was deleted or created again") }
         let outcome = ThreeWayMerge.merge(
             base: base, versions: [current, without], rules: MergeRules(onClash: .leave))
         guard let merged = outcome.merged else { throw changed(entry, outcome.left.joined(separator: ", ")) }

@@ -301,7 +301,7 @@ struct SQLiteFileSystem: Sendable {
     /// The file system with a name, or SQLite's default if this build of SQLite does not have it.
     static func find(_ name: String) -> SQLiteFileSystem {
         guard sqlite3_vfs_find(name) == nil else { return SQLiteFileSystem(name: name, warning: nil) }
-        let warning = "this SQLite has no \(name): each read and write takes a lock of its own, which is slower"
+        let warning = "this SQLite has no \(name): each read and write takes a separate lock, which is slower"
         return SQLiteFileSystem(name: nil, warning: warning)
     }
 }

@@ -116,7 +116,7 @@ public struct DocumentStore: Sendable {
             throw DatabaseError(
                 .invalid,
                 """
-                \"\(name)\" is not a valid name for a database: it must begin with a lower-case letter, and may go on with those, \
+                \"\(name)\" is not a valid name for a database: it must begin with a lower-case letter, and may continue with those, \
                 digits, and any of _ $ ( ) + - /
                 """)
         }

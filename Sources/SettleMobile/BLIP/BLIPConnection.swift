@@ -196,7 +196,7 @@ package final class BLIPConnection: Sendable {
     package var bytesInMemory: Int { incomingBytes + state.withLock(\.queue.bytesHeld) }
 
     /// Couchbase Lite's status for a temporary error. Its replicator goes offline, shows the reason, and connects
-    /// again; the answer to the handshake then says whether it may. With 1001, 1008, 1011 and 1013 it stops
+    /// again; the answer to the handshake then tells it whether it may. With 1001, 1008, 1011 and 1013 it stops
     /// permanently.
     package static let mayPass: UInt16 = 4001
 

@@ -1,6 +1,6 @@
 /// Percent escapes of URLs.
 package enum PercentCoding {
-    /// The bytes that are not escaped, besides letters and digits.
+    /// The bytes that are not escaped, in addition to letters and digits.
     package enum Alphabet {
         /// `-._~`, the unreserved ones of RFC 3986, section 2.3.
         case unreserved

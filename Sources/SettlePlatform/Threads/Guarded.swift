@@ -48,8 +48,8 @@ public final class Guarded<Value>: @unchecked Sendable {
 /// The compiler can't see that an object that was taken from a ``Guarded`` value is given back before anybody else
 /// gets it.
 ///
-/// Unchecked: it has no lock of its own. The `Guarded` lock of the pool that keeps the value gives it to one thread
-/// at a time.
+/// Unchecked: it does not contain a lock. The `Guarded` lock of the pool that keeps the value gives it to one
+/// thread at a time.
 package struct Lent<Value>: @unchecked Sendable {
     package let value: Value
 

@@ -77,7 +77,7 @@ struct Comparison {
     static func lost(_ blob: BlobRecord) -> DatabaseError {
         DatabaseError(
             .attachmentMissing,
-            "the upload of the content \(blob.digest) was given up after ten minutes without its document; attach it anew"
+            "the upload of the content \(blob.digest) was given up after ten minutes without its document; attach it again"
         )
     }
 }

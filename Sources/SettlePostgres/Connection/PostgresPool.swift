@@ -60,7 +60,8 @@ final class PostgresPool: Sendable {
         return try body(connection.value)
     }
 
-    /// Sends queries that change nothing. If the connection breaks, they are sent once more on another one.
+    /// Sends queries that change nothing. If the connection breaks, they are sent again once, on another
+    /// connection.
     func ask(_ calls: [PostgresCall]) throws -> [PostgresResult] {
         do { return try with { try $0.run(calls) } } catch let failure as PostgresFailure {
             guard failure.endsConnection else { throw failure.error }

@@ -59,7 +59,8 @@ final class PostgresBlobs: BlobStorage {
         let results = try pool.runOnce([PostgresCall(.prolongUploads, .integer(database), .byteArrays([name]))] + calls)
         guard results.first?.changed == 1 else {
             throw DatabaseError(
-                .attachmentMissing, "an upload was given up, as nothing came for ten minutes; send the attachment anew")
+                .attachmentMissing, "an upload was given up, as nothing came for ten minutes; send the attachment again"
+            )
         }
     }
 
@@ -76,7 +77,7 @@ final class PostgresBlobs: BlobStorage {
         }
     }
 
-    /// Extends the pins that are needed, and ends the others. Called once a minute.
+    /// Extends the pins that are needed, and ends all others. Called once a minute.
     func tend() throws {
         let (live, released) = pins.withLock { pins in
             defer { pins.released = [] }

@@ -177,7 +177,7 @@ extension PatternTranslator {
         return branches
     }
 
-    /// Parses flags: `(?i)` for the rest of the surrounding group, `(?i:…)` for a group of its own.
+    /// Parses flags: `(?i)` for the rest of the surrounding group, `(?i:…)` for a separate group.
     private mutating func setting() throws(PatternRefusal) -> Part? {
         let outer = flags
         var isOn = true

@@ -24,7 +24,7 @@ internal import SettleDatabase
 ///
 /// The value makes no calls and knows no clock. An executor reports each event with its time and performs the returned actions.
 struct LeaseKeeping: Sendable {
-    /// How a job is doing on this node.
+    /// The state of a job on this node.
     enum Standing: Sendable {
         /// It neither runs nor waits for its turn, and takes up no room.
         case resting
@@ -39,7 +39,7 @@ struct LeaseKeeping: Sendable {
         case wanted(LeaseName)
         /// A document no longer needs a job.
         case unwanted(LeaseName)
-        /// Time has passed. The value says how this node's jobs are doing.
+        /// Time has passed. The value has the states of this node's jobs.
         case time([LeaseName: Standing])
         /// The names that are leased in a database, with their nodes; `nil` if they can't be read.
         case listed(String, [LeaseName: String]?)

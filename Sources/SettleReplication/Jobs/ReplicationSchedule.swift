@@ -17,7 +17,7 @@ internal import SettlePlatform
 /// returned actions. An event takes constant time on average, whatever the number of jobs; the end of a turn visits
 /// all runs.
 struct ReplicationSchedule: Sendable {
-    /// How a run is doing.
+    /// The state of a run.
     enum Progress: Sendable {
         /// It is making its first requests.
         case beginning
@@ -41,7 +41,7 @@ struct ReplicationSchedule: Sendable {
         case ended(run: Int, Ending)
         /// The delay after a failed run is over.
         case retryDue(String, run: Int)
-        /// The turn that ``Action/ring`` has started is over. The value says how the runs are doing; a missing run
+        /// The turn that ``Action/ring`` has started is over. The value has the states of the runs; a missing run
         /// is still preparing.
         case turn([Int: Progress])
         /// No more runs may start.

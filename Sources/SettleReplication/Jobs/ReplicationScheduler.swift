@@ -281,7 +281,7 @@ extension ReplicationScheduler {
         }
     }
 
-    /// How a job of a database's documents is doing; `nil` if there is no such job.
+    /// The state of a job of a database's documents; `nil` if there is no such job.
     func standing(of id: String, from database: String) -> LeaseKeeping.Standing? {
         state.withLock { state in
             guard let job = state.jobs[id], job.origin?.database == database else { return nil }

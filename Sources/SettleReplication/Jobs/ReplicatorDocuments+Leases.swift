@@ -88,7 +88,7 @@ extension ReplicatorDocuments {
     /// The name of this node, if databases have leases.
     package var node: String? { state.withLock(\.keeper)?.node }
 
-    /// What is known of a document; `nil` if its replication has ended, or if it is not a replication.
+    /// The known state of a document; `nil` if its replication has ended, or if it is not a replication.
     package func entry(_ origin: ReplicationJob.Origin) -> Entry? {
         guard var entry = state.withLock({ $0[origin] }) else { return nil }
         if entry.problem == nil, let other = runningDocument(of: entry, origin), other != origin {

@@ -247,7 +247,7 @@ public final class OfflineSession: Sendable {
     /// Runs a transaction that may change the persistent state. A rollback restores that state too.
     func recording<Value>(_ body: () throws -> Value) throws -> Value {
         try database.transaction {
-            // Transactions of the database are exclusive, so nobody else changes the records meanwhile.
+            // Transactions of the database are exclusive, so no other code changes the records meanwhile.
             let before = records
             do { return try body() } catch {
                 shared.withLock { $0.records = before }

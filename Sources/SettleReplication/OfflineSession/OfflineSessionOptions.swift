@@ -18,7 +18,7 @@ public struct OfflineSessionOptions: Sendable {
         case unchangedAttributes
     }
 
-    /// How documents created by ``OfflineSession/create(_:)`` get their ids.
+    /// The source of the ids of documents created by ``OfflineSession/create(_:)``.
     public enum Identifiers: Sendable {
         /// The client creates them; they are final immediately.
         case client
@@ -28,7 +28,7 @@ public struct OfflineSessionOptions: Sendable {
 
     /// When an operation is accepted; by default only on an unchanged document.
     public var acceptance = Acceptance.unchangedDocument
-    /// Who creates ids; the client by default.
+    /// The side that creates ids; the client by default.
     public var identifiers = Identifiers.client
     /// Whether to fetch the changes of other clients after everything was sent; `true` by default.
     public var fetchesAfterPush = true

@@ -62,7 +62,7 @@ struct Checkpointer: Sendable {
         case failed(PeerError)
     }
 
-    /// What is known of a side's log.
+    /// The known state of a side's log.
     private struct Known: Sendable {
         var revision: String?
         /// The name of the newest checkpoint in it.

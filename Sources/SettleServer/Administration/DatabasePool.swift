@@ -271,7 +271,7 @@ struct PromptDatabases: DatabaseSource {
 
 // MARK: - DatabaseCloser
 
-/// Closes databases on a thread of its own, which holds the last reference, so that no request waits for that.
+/// Closes databases on a separate thread, which holds the last reference, so that no request waits for that.
 ///
 /// The queue is bounded: if too many databases wait, the caller closes its databases itself and waits for the disk.
 final class DatabaseCloser: Sendable {

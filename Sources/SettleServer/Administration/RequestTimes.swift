@@ -1,7 +1,8 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// How long requests take until their answer begins: the last 10 to 20 seconds as a histogram, as CouchDB's `request_time`.
+/// The times from requests to the beginning of their answers, for the last 10 to 20 seconds, as a histogram like
+/// CouchDB's `request_time`.
 ///
 /// A time is counted in one of eight buckets between two powers of two, so a percentile is at most 12.5 % too great.
 ///

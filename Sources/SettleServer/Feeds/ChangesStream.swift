@@ -27,7 +27,7 @@ final class ChangesStream: ResponseStream {
         var isWaiting = false
         /// Whether the hub has woken the feed, which then need not wait for its turn again.
         var hasTurn = false
-        /// Whether the feed reads the database itself once more before it ends.
+        /// Whether the feed reads the database itself again before it ends.
         var looksItself = false
         var hasLookedItself = false
         var place: FeedHub.Place?

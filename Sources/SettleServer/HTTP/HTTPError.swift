@@ -41,7 +41,7 @@ struct HTTPError: Error {
     /// Whether the error may mean that the user has no right to do this.
     var isAboutRights: Bool { [401, 403, 404].contains(status) }
 
-    /// Whether the error says that a document can't have such a revision.
+    /// Whether the error means that a document can't have such a revision.
     var isAboutRevision: Bool { status == 400 && reason == Self.invalidRevision.reason }
 
     static let wrongPassword = unauthorized("Name or password is incorrect.")

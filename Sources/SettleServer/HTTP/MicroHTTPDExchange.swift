@@ -366,7 +366,7 @@ extension MicroHTTPDExchange {
         of connection: OpaquePointer
     ) -> String? {
         guard let version, settle_mhd_has_plain_lines(connection, method, version) != 0 else {
-            return "each line of the header has to end with CR LF, and none may go on in the next"
+            return "each line of the header has to end with CR LF, and must not continue in the next"
         }
         return RequestFraming.problem(in: headers, version: String(cString: version))
     }

@@ -119,7 +119,7 @@ final class Route: Sendable {
 /// A slash inside a segment is written `%2F`. A name in braces matches any one segment; with dots, one or more
 /// segments to the end, joined by slashes.
 struct PathPattern: Sendable {
-    /// What one part of a path matches.
+    /// A pattern for one part of a path.
     enum Part: Sendable, Equatable {
         case word(String)
         case any(String)

@@ -6,10 +6,10 @@ internal import SettlePlatform
 /// Threads that run jobs, which may block. They are created on demand and kept.
 ///
 /// The thread that became idle last gets the next job: its data is still in the processor's cache, and fewer
-/// threads touch memory of their own.
+/// threads use memory.
 ///
-/// Jobs have owners, which take turns. By default one owner may use three quarters of the threads, so that nobody
-/// has to wait for all jobs of another owner. Jobs without an owner are not limited.
+/// Jobs have owners, which take turns. By default one owner may use three quarters of the threads, so that other
+/// owners never have to wait for all of its jobs. Jobs without an owner are not limited.
 final class WorkerPool: Sendable {
     typealias Job = @Sendable () -> Void
 

@@ -198,7 +198,7 @@ enum ReplicationAnswer {
         let log = result.log?.object ?? JSONObject()
         // A replication that never had anything to do has no log.
         guard let entries = log["history"]?.array, !entries.isEmpty else { return .object(members) }
-        // As in CouchDB, the answer says nothing about documents that don't exist.
+        // As in CouchDB, the answer leaves out documents that don't exist.
         if case .documents = document.filter, entries.allSatisfy({ $0["missing_checked"] == 0 }) {
             return ["ok": true, "no_changes": true]
         }

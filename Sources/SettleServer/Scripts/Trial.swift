@@ -78,7 +78,7 @@ struct Trial {
             key: "trial " + Hexadecimal.encode(HashFunction.sha256.hash(names)), document: modules.utf8)
     }
 
-    /// The arguments of the functions besides the documents.
+    /// The arguments of the functions in addition to the documents.
     private func surroundings(_ request: Request) throws -> JSONValue {
         let name = context.parameter("db")
         var asked = try ScriptRequestObject.json(context, id: nil, body: []).object ?? [:]

@@ -11,7 +11,7 @@ internal import SettlePlatform
 /// Most writes need one round of checks. More are needed if items of one document follow each other, or if another
 /// client writes the same documents.
 struct ValidatedWrite<Outcome> {
-    /// The context of a new revision that a function sees besides the revision's content.
+    /// The context of a new revision that a function sees in addition to the revision's content.
     struct View {
         /// The path to the revision or, for an edit, to its parent.
         let history: RevisionHistory?

@@ -116,7 +116,7 @@ struct Account: Sendable {
     /// The required second factor.
     var secondFactor: SecondFactor = .none
 
-    /// The second factor that authentication requires besides a password.
+    /// The second factor that authentication requires in addition to a password.
     enum SecondFactor: Sendable {
         case none
         case code(TimeCode)

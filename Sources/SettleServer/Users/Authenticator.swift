@@ -217,7 +217,7 @@ struct Authenticator: Sendable {
                 guard account.salt == salt else { return "The password was changed." }
                 return Set(account.roles) == Set(user.roles) ? nil : "The roles of the account were changed."
             } catch let error as HTTPError {
-                // The account's document has a conflict, so nobody can log in.
+                // The account's document has a conflict, so its user can't log in.
                 return error.reason
             }
         }

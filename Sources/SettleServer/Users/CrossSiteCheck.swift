@@ -63,7 +63,7 @@ struct CrossSiteCheck: Sendable {
         return ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"].contains(type)
     }
 
-    /// Whether the browser says that a page of another origin sent the request. A request without these headers
+    /// Whether the browser reports that a page of another origin sent the request. A request without these headers
     /// does not come from a browser of the last ten years, because each sends `Origin` with a `POST` to another
     /// origin.
     private static func isForeign(_ request: ServerRequest) -> Bool {

@@ -35,7 +35,7 @@ struct SecurityObject: Sendable {
         members = try Self.group(object["members"] ?? object["readers"])
     }
 
-    /// Reads the object of a database. An unreadable object gives nobody access.
+    /// Reads the object of a database. An unreadable object gives access to no one.
     init(of database: Database) throws {
         let text = try database.setting(Self.setting)
         try self.init(text.map { try JSONValue(parsing: $0) } ?? Self.standard)

@@ -14,8 +14,9 @@ public struct SecurityOptions: Sendable {
     public var passwordWorkers = 2
     /// The time that a session lasts without a request, in whole seconds; 600 seconds by default.
     public var sessionTimeout: Duration = .seconds(600)
-    /// The validity of the cookie `AuthTicket`, in whole seconds; 7 days by default, 0 for no such cookie. It saves
-    /// a client that sends name and password with each request further verifications of the password.
+    /// The validity of the cookie `AuthTicket`, in whole seconds; 7 days by default, 0 to switch the cookie off. If
+    /// a client sends name and password with each request, the cookie makes further verifications of the password
+    /// unnecessary.
     public var ticketLifetime: Duration = .seconds(604_800)
     /// Whether a browser keeps the session's cookie when it exits; `true` by default.
     public var hasPersistentCookies = true

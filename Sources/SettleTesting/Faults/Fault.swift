@@ -21,7 +21,7 @@ public enum Fault: Hashable, Sendable {
     case silence(Duration)
     /// The request does not reach the server; the proxy answers instead.
     ///
-    /// `retryAfter` is the number of seconds for `Retry-After`, or `nil` for no such field.
+    /// `retryAfter` is the number of seconds for `Retry-After`; `nil` to leave the field out.
     case answer(status: Int, retryAfter: Int?, body: AnswerBody)
     /// The server seems to be down for a duration: connections are cut, and new ones refused at the same port.
     case refuse(Duration)

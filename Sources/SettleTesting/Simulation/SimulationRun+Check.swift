@@ -84,7 +84,7 @@ extension SimulationRun {
             ledger.leaves.isSubset(of: known), .nothingLost,
             "\(id) has lost \(Self.list(ledger.leaves.subtracting(known).sorted()))")
         let phantoms = tree.revisions.filter { ledger.entries[$0] == nil }
-        try expect(phantoms.isEmpty, .nothingLost, "\(id) has \(Self.list(phantoms)), which nobody wrote")
+        try expect(phantoms.isEmpty, .nothingLost, "\(id) has \(Self.list(phantoms)), which no client wrote")
         if !isStemmed {
             try expect(
                 known == ledger.leaves && tree.count == ledger.entries.count, .nothingLost,
@@ -94,7 +94,7 @@ extension SimulationRun {
         try expect(
             lost.isEmpty, .superseded, "of \(id) nothing that is kept took the place of \(Self.list(lost))")
         try expect(
-            ledger.wasDeleted || mayDelete || !tree.isDeleted, .notVanished, "nobody deleted \(id), but it is gone")
+            ledger.wasDeleted || mayDelete || !tree.isDeleted, .notVanished, "\(id) was never deleted, but it is gone")
         // A resolver that may delete a document does so with knowledge of all its leaves. With stemmed paths it is
         // unknown whether one leaf was written with knowledge of a deletion that another leaf has to give way to.
         if mayDelete || isStemmed { return }
@@ -103,7 +103,7 @@ extension SimulationRun {
             for closed in ledger.path(revision) {
                 try expect(
                     ledger.revivals[closed]?.contains(survivor) != true, .revived,
-                    "\(closed) of \(id) brought it back in sight of \(survivor), and was closed in its favour")
+                    "\(closed) of \(id) brought it back in sight of \(survivor), and was closed in its favor")
             }
         }
     }

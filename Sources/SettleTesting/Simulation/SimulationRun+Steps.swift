@@ -24,7 +24,7 @@ extension SimulationRun {
         let isUnchanged = try zip(schedule.documents, trees).allSatisfy { try replica.tree($0) == $1 }
         try expect(
             try isUnchanged && replica.database.lastSequence() == sequence, .nothingOfACrash,
-            "replica \(replica.index) crashed in the middle of \(step.kind.rawValue) and is not as it was")
+            "replica \(replica.index) crashed in the middle of \(step.kind.rawValue) and its state has changed")
     }
 
     private func act(_ step: SimulationStep, on replica: SimulatedReplica) throws {

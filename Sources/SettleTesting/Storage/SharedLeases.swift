@@ -1,7 +1,7 @@
 package import SettleDatabase
 internal import SettlePlatform
 
-/// The leases of a database in memory that several nodes share, with a clock of their own.
+/// The leases of a database in memory that several nodes share, with their own clock.
 package final class SharedLeases: Sendable {
     private struct Row {
         var node: String

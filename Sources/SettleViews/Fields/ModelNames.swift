@@ -13,7 +13,7 @@ internal import SettlePlatform
 /// property is the case of the same name (``CodingNames``). Neither reads a value or calls a getter, so a computed
 /// property that would trap for some values is an error here and not a crash.
 enum ModelNames {
-    /// The path of the field, escaped for selectors; or an error that says what to do.
+    /// The path of the field, escaped for selectors; or an error with a remedy.
     ///
     /// - Parameters:
     ///   - property: The key path.

@@ -5,7 +5,7 @@ public import SettleQuery
 ///
 ///     DocumentQuery<Task>().where { !$0.done && $0.title.hasPrefix("A") }
 public protocol QueryPredicate: Sendable {
-    /// The condition that it stands for.
+    /// The condition that it represents.
     var condition: QueryCondition { get }
 }
 

@@ -13,7 +13,7 @@ internal import SettlePlatform
 final class IndexFollower<Writer: IndexWriting>: Sendable {
     private let path: String
     private let includesDesign: Bool
-    /// Everything that the rows depend on besides the documents, such as the order of strings.
+    /// Everything that the rows depend on in addition to the documents, such as the order of strings.
     private let flavour: String
     private let open: @Sendable (String) throws -> Writer
     private let writer = Guarded<Lent<Writer>?>(nil)
