@@ -56,15 +56,24 @@ extension Database {
     package func revisionsDiff(
         _ revisions: [(id: DocumentID, revisions: [RevisionID])]
     ) throws -> [RevisionsDiff] {
-        try engine.snapshot { reader in
-            try capabilities.prefetching?.prepare(revisions.map(\.id), withContent: false)
-            return try revisions.compactMap { id, wanted in
-                let tree = try reader.storedRecord(of: id, withContent: false)?.tree ?? RevisionTree()
+        try withTrees(of: revisions.map(\.id)) { tree in
+            try revisions.compactMap { id, wanted in
+                let tree = try tree(id) ?? RevisionTree()
                 let missing = tree.missing(from: wanted)
                 guard !missing.isEmpty else { return nil }
                 return RevisionsDiff(
                     id: id, missing: missing, possibleAncestors: tree.possibleAncestors(of: missing))
             }
+        }
+    }
+
+    /// Lends a closure what reads the trees of some documents, all of them in one state of the database.
+    private func withTrees<Result>(
+        of ids: [DocumentID], _ body: (_ tree: (DocumentID) throws -> RevisionTree?) throws -> Result
+    ) throws -> Result {
+        try engine.snapshot { reader in
+            try capabilities.prefetching?.prepare(ids, withContent: false)
+            return try body { try reader.storedRecord(of: $0, withContent: false)?.tree }
         }
     }
 
@@ -77,10 +86,9 @@ extension Database {
     /// - Returns: For each revision the live leaves, or the winner of a deleted document.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     package func leaves(beside revisions: [(id: DocumentID, history: RevisionHistory)]) throws -> [[EditedLeaf]] {
-        try engine.snapshot { reader in
-            try capabilities.prefetching?.prepare(revisions.map(\.id), withContent: false)
-            return try revisions.map { id, history in
-                let tree = try reader.storedRecord(of: id, withContent: false)?.tree ?? RevisionTree()
+        try withTrees(of: revisions.map(\.id)) { tree in
+            try revisions.map { id, history in
+                let tree = try tree(id) ?? RevisionTree()
                 let live = tree.leaves.filter { !$0.isDeleted }
                 let leaves = live.isEmpty ? [tree.winner].compactMap(\.self) : live
                 let known = Set(history.revisions)
@@ -93,11 +101,8 @@ extension Database {
     /// and compaction keeps them while there are descendants that no peer has.
     package func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) throws {
         // Most are known to be shared when a replication restarts, and a write would wait for other writers.
-        let news = try engine.snapshot { reader in
-            try capabilities.prefetching?.prepare(revisions.map(\.id), withContent: false)
-            return try revisions.filter { id, revision in
-                try reader.storedRecord(of: id, withContent: false)?.tree[revision]?.isShared == false
-            }
+        let news = try withTrees(of: revisions.map(\.id)) { tree in
+            try revisions.filter { id, revision in try tree(id)?[revision]?.isShared == false }
         }
         guard !news.isEmpty else { return }
         try commit { editor in
