@@ -1,13 +1,13 @@
 package import SettleCore
 
 /// A document of a database elsewhere: its revision tree, and those contents that were fetched.
-///
-/// Only a Settle server tells which leaf came from a peer, so policies that ask for sides can't be used elsewhere.
 package struct DocumentCopy: Sendable {
     /// The document's id.
     package let id: DocumentID
     /// Its revisions, as far as they are known; those with a body token have their content at the other database.
     package private(set) var tree = RevisionTree()
+    /// Whether the other database said which leaves came from elsewhere. Policies that depend on it can't be used otherwise.
+    package var knowsSides = false
     private var contents: [RevisionID: RevisionContent] = [:]
 
     /// Makes a copy without revisions.
