@@ -29,6 +29,7 @@ extension Client {
     ///   - id: The document whose operations are undone, all of them; `nil` for the newest operations.
     ///   - count: How many of these.
     /// - Returns: The operations, the newest first.
+    /// - Throws: ``CommandError``; with status `notFound` if the database has no journal.
     func undo(_ id: DocumentID?, count: Int) throws -> [JSONValue] {
         let body: JSONValue = id.map { ["id": .string($0.string)] } ?? ["count": .number(JSONNumber(count))]
         let answer = try journalJSON("POST", HTTPPath(segments: ["_journal", "_undo"]), body: body)

@@ -248,6 +248,7 @@ extension DocumentFetch {
     ///   - wanted: The documents with their revisions; at least one.
     ///   - budget: The answer is read until it has this many bytes.
     /// - Returns: The revisions that the server has, of the first document and the others that were read to their ends.
+    /// - Throws: ``CouchDBError``, ``TransportError``, or ``CommandError`` for JSON that is not a document.
     private func together(
         _ wanted: [Wanted], budget: Int
     ) async throws -> [DocumentID: [ReplicatedRevision]] {
