@@ -52,7 +52,8 @@ struct ChangeFeed {
             $0.idleTimeout = .seconds(3 * Self.heartbeat)
         }
         var line: [UInt8] = []
-        while let piece = try client.next(of: response) {
+        let next = client.pieces(of: response)
+        while let piece = try next() {
             var rest = piece[...]
             while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                 line += rest[..<end]

@@ -66,7 +66,8 @@ extension Client {
             request.acceptsCompression = true
         }
         var count: Int64 = 0
-        while let piece = try next(of: response) {
+        let next = pieces(of: response)
+        while let piece = try next() {
             count += Int64(piece.count)
             try body(piece)
         }

@@ -14,8 +14,10 @@ extension Client {
         var deletions = 0
     }
 
+    /// How many ids are listed at once.
+    static var idsAtOnce: Int { 1000 }
     /// How many documents are looked at together.
-    private static var together: Int { 16 }
+    private static var documentsAtOnce: Int { 100 }
 
     /// Goes over the documents of some kinds, a kind after the other, each by their ids.
     ///
@@ -32,8 +34,10 @@ extension Client {
     ) throws -> ConflictCounts {
         guard try isAtSettle() else { return try forEachConflictOfCouchDB(kinds, extent, body) }
         for kind in kinds {
-            try forEachID(of: kind) { ids in
-                for var state in try states(of: ids, extent) where try !body(&state) { return false }
+            try forEachPage(of: kind) { ids in
+                for part in ids.parts(of: Self.documentsAtOnce) {
+                    guard try forEachState(of: part, extent, body) else { return false }
+                }
                 return true
             }
         }
@@ -45,22 +49,18 @@ extension Client {
         return try json("GET", "_conflicts", query: query)["total_rows"]?.int ?? 0
     }
 
-    /// Goes over the ids of the documents of a kind as a Settle server lists them, some at a time.
-    private func forEachID(of kind: ConflictKind, _ body: ([DocumentID]) throws -> Bool) throws {
-        let length = 100
+    /// Goes over the ids of the documents of a kind as a Settle server lists them, a page at a time.
+    private func forEachPage(of kind: ConflictKind, _ body: ([DocumentID]) throws -> Bool) throws {
+        let length = Self.idsAtOnce
         var query: HTTPQuery = ["kind": SettlementJSON.kinds(kind), "values": "false", "limit": "\(length)"]
         var last: String?
         while true {
+            try Interruption.check()
             query["startkey"] = last.map { JSONValue.string($0).description }
             let rows = try json("GET", "_conflicts", query: query)["rows"]?.array ?? []
             // A page begins with the last document of the one before, unless that was settled meanwhile.
             let ids = rows.compactMap { $0["id"]?.string }.filter { $0 != last }
-            for start in stride(from: 0, to: ids.count, by: Self.together) {
-                try Interruption.check()
-                let part = ids[start..<min(start + Self.together, ids.count)].map { DocumentID(unchecked: $0) }
-                guard try body(part) else { return }
-            }
-            if rows.count < length { return }
+            guard try body(ids.map { DocumentID(unchecked: $0) }), rows.count == length else { return }
             last = ids.last
         }
     }
@@ -76,20 +76,19 @@ extension Client {
         var goesOn = !kinds.isEmpty
         var later: [DocumentID] = []
         func look(for kind: ConflictKind) throws {
-            for start in stride(from: 0, to: ids.count, by: Self.together) {
-                try Interruption.check()
-                let part = Array(ids[start..<min(start + Self.together, ids.count)])
-                for var state in try states(of: part, extent) {
+            for part in ids.parts(of: Self.documentsAtOnce) {
+                let goesFurther = try forEachState(of: part, extent) { state in
                     let isConflicted = state.tree.isConflicted
-                    guard isConflicted || state.tree.isContested else { continue }
+                    guard isConflicted || state.tree.isContested else { return true }
                     let actual = isConflicted ? ConflictKind.branches : .deletion
                     if kind == first { found[actual, default: []].append(state.id) }
-                    guard goesOn, actual == kind else { continue }
+                    guard goesOn, actual == kind else { return true }
                     goesOn = try body(&state)
                     // Where branches were settled, a deletion may stand against what stays.
                     if actual == .branches, state.tree.isContested { later.append(state.id) }
+                    return goesOn || kind == first
                 }
-                if !goesOn, kind != first { return }
+                if !goesFurther { return }
             }
         }
         try look(for: first)
@@ -106,7 +105,7 @@ extension Client {
     func documentsWithLeaves() throws -> [DocumentID] {
         var ids: [DocumentID] = []
         if try isAtSettle() {
-            try forEachID(of: .branches) { page in
+            try forEachPage(of: .branches) { page in
                 ids += page
                 return true
             }
@@ -120,6 +119,13 @@ extension Client {
             return true
         }
         return ids.sorted()
+    }
+}
+
+extension Array {
+    /// Its elements in order, in arrays of at most `count`.
+    func parts(of count: Int) -> [[Element]] {
+        stride(from: 0, to: self.count, by: count).map { Array(self[$0..<Swift.min($0 + count, self.count)]) }
     }
 }
 
@@ -193,9 +199,7 @@ extension Client {
     /// Whether the server is Settle and the documents of the database have no rules of their own, by which it would settle
     /// them for administrators alone.
     private func settlesItself() throws -> Bool {
-        guard let name = url.databaseName, !name.hasPrefix("_"), !name.hasSuffix("/_replicator") else {
-            return false
-        }
+        guard let name = url.databaseName, !ReplicatorDocuments.isOfSystem(name) else { return false }
         return try isAtSettle()
     }
 

@@ -19,19 +19,40 @@ extension Client {
     func state(
         of id: DocumentID, with revisions: [RevisionID] = [], _ extent: DocumentFetch.Extent = .leaves
     ) throws -> DocumentState {
-        let states = try states(of: [id], with: revisions, extent)
-        return states.first ?? DocumentState(DocumentCopy(id))
+        let isSettle = try extent != .leaves && isAtSettle()
+        let copy = try wait(about: id) { connection, _ in
+            try await DocumentFetch(connection: connection, isSettle: isSettle).fetch(id, with: revisions, extent)
+        }
+        return DocumentState(copy, fieldsKeptOnDelete: fieldsKeptOnDelete)
     }
 
-    /// Documents, fetched several at a time.
-    func states(
-        of ids: [DocumentID], with revisions: [RevisionID] = [], _ extent: DocumentFetch.Extent
-    ) throws -> [DocumentState] {
+    /// Goes over documents that are fetched together; Ctrl-C ends it.
+    ///
+    /// - Parameters:
+    ///   - ids: The documents.
+    ///   - extent: What is wanted besides the leaves.
+    ///   - body: Is given each document, and says whether to go on.
+    /// - Returns: Whether to go on.
+    /// - Throws: ``CommandError``, or what `body` throws.
+    func forEachState(
+        of ids: [DocumentID], _ extent: DocumentFetch.Extent, _ body: (inout DocumentState) throws -> Bool
+    ) throws -> Bool {
         let isSettle = try extent != .leaves && isAtSettle()
-        let copies = try wait(about: ids.count == 1 ? ids[0] : nil) { connection, _ in
-            try await DocumentFetch(connection: connection, isSettle: isSettle).fetch(ids, with: revisions, extent)
+        func fetch<Value: Sendable>(_ work: @escaping @Sendable (DocumentFetch) async throws -> Value) throws -> Value {
+            try Interruption.check()
+            return try wait { connection, _ in try await work(DocumentFetch(connection: connection, isSettle: isSettle))
+            }
         }
-        return copies.map { DocumentState($0, fieldsKeptOnDelete: fieldsKeptOnDelete) }
+        var rest = try fetch { try await $0.list(ids) }[...]
+        while !rest.isEmpty {
+            let copies = try fetch { [rest] in try await $0.fetch(Array(rest), extent) }
+            for copy in copies {
+                var state = DocumentState(copy, fieldsKeptOnDelete: fieldsKeptOnDelete)
+                guard try body(&state) else { return false }
+            }
+            rest = rest.dropFirst(copies.count)
+        }
+        return true
     }
 
     /// Writes an edit, which is refused if the revision it is made on is no leaf any more.

@@ -34,6 +34,33 @@ extension Client {
         }
     }
 
+    /// Goes over those documents that have live leaves besides the winner.
+    ///
+    /// - Parameters:
+    ///   - ids: The documents to look at, in this order.
+    ///   - body: Is given each winner with the other leaves, and says whether to go on.
+    /// - Throws: ``CommandError``, or what `body` throws.
+    func forEachDocumentInConflict(
+        _ ids: [DocumentID], _ body: (Document, _ conflicts: [RevisionID]) throws -> Bool
+    ) throws {
+        let query: HTTPQuery = ["include_docs": "true", "conflicts": "true", "att_encoding_info": "true"]
+        var goesOn = true
+        for part in ids.parts(of: Self.idsAtOnce) where goesOn {
+            try Interruption.check()
+            let keys: JSONValue = ["keys": .array(part.map { .string($0.string) })]
+            let response = try stream("_all_docs", query: query, body: keys)
+            try forEachElement("rows", of: response) { text in
+                let row = try JSONOutline(text)
+                guard let range = row["doc"], text[range].first == UInt8(ascii: "{") else { return true }
+                let json = Array(text[range])
+                guard let list = try JSONOutline(json)["_conflicts"] else { return true }
+                let conflicts = (try JSONValue(utf8: Array(json[list])).array ?? []).compactMap(\.string)
+                goesOn = try body(ReplicatedRevision(answer: json).document, conflicts.compactMap { RevisionID($0) })
+                return goesOn
+            }
+        }
+    }
+
     /// Goes over deleted documents by their last changes.
     func forEachDeletedDocument(isDescending: Bool, withBodies: Bool, _ body: (Document) throws -> Bool) throws {
         var query = HTTPQuery()

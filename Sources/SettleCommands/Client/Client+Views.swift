@@ -35,7 +35,8 @@ extension Client {
             if view.value["reduce"] != nil { query["reduce"] = "false" }
             let response = try streamPatiently(
                 HTTPPath(segments: ["_design", design, "_view", view.name]), query: query)
-            while try next(of: response) != nil {}
+            let next = pieces(of: response)
+            while try next() != nil {}
         }
     }
 

@@ -209,7 +209,8 @@ final class Client {
         var elements = JSONElements(of: member, longestElement: Self.longestElement)
         var problem: (any Error)?
         do {
-            while let piece = try next(of: response) {
+            let next = pieces(of: response)
+            while let piece = try next() {
                 let goesOn = try elements.parse(piece) { element in
                     do {
                         guard case .bytes(let text) = element else { throw Self.overlong }
@@ -226,19 +227,22 @@ final class Client {
         } catch let fault as JSONElements.Fault { throw failure().explained(fault) }
     }
 
-    private static let longestElement = 1 << 30
-    private static var overlong: CommandError {
+    static let longestElement = 1 << 30
+    static var overlong: CommandError {
         CommandError("document_too_large", "the server sent a document of more than 1 GiB", status: .refused)
     }
 
-    /// Sends a request and waits for the head of its answer.
+    /// Sends a request, a `POST` if it has a body, and waits for the head of its answer.
     func stream(
-        _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), about document: DocumentID? = nil,
+        _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSONValue? = nil, about document: DocumentID? = nil,
         adjust: @escaping @Sendable (inout HTTPRequest) -> Void = { $0.acceptsCompression = true }
     ) throws -> HTTPResponse {
         try wait(about: document) { connection, _ in
-            try await connection.stream("GET", path, query: query) { request in
+            let bytes = body.map { HTTPBody.bytes($0.utf8) } ?? .none
+            return try await connection.stream(body == nil ? "GET" : "POST", path, query: query, body: bytes) {
+                request in
                 request.headers["Accept"] = "application/json"
+                if body != nil { request.headers["Content-Type"] = "application/json" }
                 adjust(&request)
             }
         }
@@ -249,24 +253,18 @@ final class Client {
     func streamPatiently(
         _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSONValue? = nil
     ) throws -> HTTPResponse {
-        try wait { connection, _ in
-            let bytes = body.map { HTTPBody.bytes($0.utf8) } ?? .none
-            return try await connection.stream(body == nil ? "GET" : "POST", path, query: query, body: bytes) {
-                request in
-                request.headers["Accept"] = "application/json"
-                if body != nil { request.headers["Content-Type"] = "application/json" }
-                request.acceptsCompression = true
-                request.idleTimeout = nil
-            }
+        try stream(path, query: query, body: body) { request in
+            request.acceptsCompression = true
+            request.idleTimeout = nil
         }
     }
 
-    /// Waits for the next piece of an answer; `nil` after the last.
-    func next(of response: HTTPResponse) throws -> [UInt8]? {
-        try wait { _, _ in
-            var pieces = response.body.makeAsyncIterator()
-            return try await pieces.next()
-        }
+    /// Begins to read the pieces of an answer.
+    ///
+    /// - Returns: What waits for the next piece; `nil` after the last.
+    func pieces(of response: HTTPResponse) -> () throws -> [UInt8]? {
+        let next = response.body.open()
+        return { try self.wait { _, _ in try await next() } }
     }
 }
 

@@ -77,12 +77,12 @@ struct ClientFailure {
                 """, .refused)
         case 403: return explained("forbidden", "\(authority) forbids it for \(place): \(reason)", .refused)
         case 404 where Self.isAboutDatabase(error):
-            return explained("not_found", "there is no database \(name); `settle create` creates it", .notFound)
+            return explained("not_found", "there is no database at \(name); `settle create` creates it", .notFound)
         case 404: return explained("not_found", "\(place) does not exist (\(reason))", .notFound)
         case 409:
             return explained("conflict", "\(place) was changed concurrently; read it again, and retry", .conflict)
         case 412 where error.error == "file_exists":
-            return explained("exists", "there is a database \(name) already", .conflict)
+            return explained("exists", "there is a database at \(name) already", .conflict)
         case 412: return explained("attachment_missing", "\(place) was refused: \(reason)", .refused)
         case 413:
             return explained("document_too_large", "\(place) is larger than the server accepts (\(reason))", .refused)

@@ -54,8 +54,12 @@ struct DocumentState {
     func conflict() throws -> Conflict? { try copy.conflict() }
 
     /// What a policy would decide of its conflict, and what that would write.
+    ///
+    /// - Throws: ``CommandError`` for a policy that depends on where leaves came from if the server did not say it;
+    ///   ``DatabaseError``.
     func preview(using policy: ConflictPolicy) throws -> SettlementPreview? {
-        try SettlementRun(id, policy, at: RemoteSource(copy, fieldsKeptOnDelete: fieldsKeptOnDelete)).preview()
+        if !copy.knowsSides { try PolicyOptions.refuseSides(policy) }
+        return try SettlementRun(id, policy, at: RemoteSource(copy, fieldsKeptOnDelete: fieldsKeptOnDelete)).preview()
     }
 
     /// Settles its conflict by writing revisions.
@@ -68,6 +72,7 @@ struct DocumentState {
     mutating func settle(
         using policy: ConflictPolicy, _ store: @escaping (DocumentState, [SettlementPlan.Write]) throws -> Void
     ) throws -> Settlement {
+        if !copy.knowsSides { try PolicyOptions.refuseSides(policy) }
         let there = RemoteSource(copy, fieldsKeptOnDelete: fieldsKeptOnDelete) { try store(DocumentState($0), $1) }
         var run = SettlementRun(id, policy, at: there)
         let settlement = try run.settle()

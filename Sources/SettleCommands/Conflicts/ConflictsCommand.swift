@@ -1,5 +1,6 @@
 internal import Settle
 import SettleDatabase
+import SettleServer
 
 /// `settle conflicts`: lists the documents in conflict.
 enum ConflictsCommand: Command {
@@ -47,10 +48,7 @@ enum ConflictsCommand: Command {
             if isCounted {
                 try console.print(
                     summary(counts),
-                    json: [
-                        "branches": .number(JSONNumber(counts.branches)),
-                        "deletions": .number(JSONNumber(counts.deletions)),
-                    ])
+                    json: SettlementJSON.counts(branches: counts.branches, deletions: counts.deletions))
             } else {
                 try console.printNote(console.styled(summary(counts), .bold))
             }

@@ -55,9 +55,15 @@ enum PolicyOptions {
 
     /// Refuses policies that depend on where a leaf came from at a server that does not report that.
     static func refuseSides(_ policy: ConflictPolicy, at client: Client) throws {
-        guard ReadyPolicy.named(policy.name)?.dependsOnSides == true, try !client.isAtSettle() else { return }
+        if try !client.isAtSettle() { try refuseSides(policy) }
+    }
+
+    /// Refuses policies that depend on where a leaf came from.
+    static func refuseSides(_ policy: ConflictPolicy) throws {
+        guard ReadyPolicy.named(policy.name)?.dependsOnSides == true else { return }
         throw CommandError.usage(
-            "\(policy) depends on which leaves were replicated, which CouchDB does not report; settle on this machine")
+            "\(policy) depends on which leaves were replicated, which the server does not report; settle on this machine"
+        )
     }
 
     static func mergeRules(_ arguments: Arguments, verb: String) throws -> MergeRules {

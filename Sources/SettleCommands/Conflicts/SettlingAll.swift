@@ -46,7 +46,7 @@ struct SettlingAll {
             } catch {
                 let failure = CommandError(error)
                 guard [.conflict, .refused, .notFound, .failure].contains(failure.status) else { throw error }
-                report.failed += 1
+                report.addFailure()
                 bar.finish()
                 complain(id, failure)
             }

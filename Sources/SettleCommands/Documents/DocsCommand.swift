@@ -41,8 +41,8 @@ enum DocsCommand: Command {
             prefix: arguments.text("--prefix") ?? "", from: arguments.text("--from"),
             isDescending: arguments.flag("--descending"))
         var count = 0
-        func write(_ document: Document, _ tree: RevisionTree? = nil) throws -> Bool {
-            if count < limit { try lister.write(document, conflicts: tree?.conflicts) }
+        func write(_ document: Document, _ conflicts: [RevisionID]? = nil) throws -> Bool {
+            if count < limit { try lister.write(document, conflicts: conflicts) }
             count += 1
             return count < limit
         }
@@ -53,7 +53,8 @@ enum DocsCommand: Command {
                     try lister.includes($0.id) ? write($0) : true
                 }
             } else if arguments.flag("--conflicts") {
-                try lister.forEachConflict(client, write)
+                let ids = try client.documentsWithLeaves().filter(lister.includes)
+                try client.forEachDocumentInConflict(lister.isDescending ? ids.reversed() : ids, write)
             } else {
                 try client.forEachDocument(in: lister.range, limit: limit, withBodies: lister.hasBodies) {
                     try write($0)
@@ -94,16 +95,6 @@ private struct Lister {
     func includes(_ id: DocumentID) -> Bool {
         let range = range
         return range.from.map { $0 <= id } ?? true && range.through.map { id <= $0 } ?? true
-    }
-
-    func forEachConflict(_ client: Client, _ body: (Document, RevisionTree?) throws -> Bool) throws {
-        let wanted = try client.documentsWithLeaves().filter(includes)
-        for id in isDescending ? wanted.reversed() : wanted {
-            try Interruption.check()
-            let state = try client.state(of: id)
-            guard state.tree.isConflicted, let document = state.shown else { continue }
-            guard try body(document, state.tree) else { return }
-        }
     }
 
     func write(_ document: Document, conflicts: [RevisionID]?) throws {

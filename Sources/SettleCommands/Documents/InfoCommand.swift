@@ -43,7 +43,7 @@ private struct Shown {
             ("Documents", Quantity.grouped(info["doc_count"]?.int ?? 0) + deleted),
         ]
         let attachmentFiles = Int64(details?["sizes"]?["attachments"]?.int ?? 0)
-        if let conflicts = details?["conflicts"]?.int, let attachments = details?["attachments"]?.int {
+        if let conflicts = details?["conflicts"]?["branches"]?.int, let attachments = details?["attachments"]?.int {
             let files = attachmentFiles > 0 ? ", \(Quantity.bytes(attachmentFiles)) in files" : ""
             rows += [
                 ("Conflicts", conflicts == 0 ? "none" : Quantity.of(conflicts, "document")),
@@ -62,7 +62,8 @@ private struct Shown {
     var json: JSONValue {
         var line: JSONValue = ["path": .string(client.place)]
         for name in ["doc_count", "doc_del_count"] { line[name] = info[name] }
-        for name in ["conflicts", "attachments"] { line[name] = details?[name] }
+        line["conflicts"] = details?["conflicts"]?["branches"]
+        line["attachments"] = details?["attachments"]
         line["update_seq"] = client.position(info["update_seq"] ?? .null)
         line["revs_limit"] = limit
         line["sizes"] = details?["sizes"] ?? info["sizes"]

@@ -98,6 +98,10 @@ struct CommandError: Error, Sendable {
     /// A requested item does not exist.
     static func notFound(_ message: String) -> CommandError { CommandError("not_found", message, status: .notFound) }
 
+    /// A database keeps no journal.
+    static let withoutJournal = notFound(
+        "this database has no journal; switch it on with `settle log DB --on` to record later operations")
+
     /// An argument is invalid.
     static func invalid(_ message: String) -> CommandError { CommandError("invalid", message, status: .refused) }
 

@@ -94,8 +94,13 @@ struct Invocation {
     ) throws -> Result {
         let path = try path(operand, suffix: suffix)
         func open() throws -> Database {
-            try waiting {
-                creates ? try Database.openOrCreate(path, options: options) : try Database.open(path, options: options)
+            do {
+                return try waiting {
+                    creates
+                        ? try Database.openOrCreate(path, options: options) : try Database.open(path, options: options)
+                }
+            } catch let error as DatabaseError where error.code == .notFound {
+                throw CommandError.notFound("\(error.message); `settle create` creates it")
             }
         }
         let isNew = creates && FileStatus(path: path) == nil
@@ -161,9 +166,7 @@ extension Invocation {
     func withJournal<Result>(_ body: (Database, Journal) throws -> Result) throws -> Result {
         try withDatabase { database in
             guard let journal = database.journal else {
-                throw CommandError.notFound(
-                    "this database has no journal; switch it on with `settle log DB --on` to record later operations"
-                )
+                throw CommandError.withoutJournal
             }
             return try body(database, journal)
         }

@@ -1,7 +1,5 @@
 internal import Settle
-import SettleDatabase
 internal import SettlePlatform
-import SettleServer
 
 /// `settle log`: shows the local operations that are not synchronized yet.
 enum LogCommand: Command {
@@ -11,9 +9,9 @@ enum LogCommand: Command {
             A journal records each local create, update and delete, with the document before and after, until a peer \
             has acknowledged its revision. Below are the pending changes: the same operations as one change per \
             document, which is what will be sent. Replicated changes are not recorded. --off deletes the journal; the \
-            documents stay.
+            documents stay. A Settle server shows the journal of a database to its administrators; CouchDB has none.
             """,
-        operands: [.folder, Operand("ID", isOptional: true, "only the operations on this document")],
+        operands: [.database, Operand("ID", isOptional: true, "only the operations on this document")],
         options: [
             Option("--limit", value: "N", "show at most N operations, the newest"),
             Option("--on", "keep a journal from now on"), Option("--off", "stop keeping a journal, and delete it"),
@@ -27,8 +25,8 @@ enum LogCommand: Command {
         json: """
             {"history":[{"number":N,"operation":"CREATE", "UPDATE" or "DELETE","id":…,"old":{…} or null,"new":{…} or \
             null,"rev":…,"timestamp":milliseconds} …],"pending":[{"operation":…,"id":…,"changes":[{"attribute":…,\
-            "value":… or "removed":true,"timestamp":milliseconds} …],"rev":…} …]}; of --on and --off {"ok":true,\
-            "journal":bool}
+            "value":… or "removed":true,"timestamp":milliseconds} …],"rev":…} …]}; an operation on a document with \
+            attachments has "attachments":{"old":[name …],"new":[name …]}; of --on and --off {"ok":true,"journal":bool}
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
@@ -37,31 +35,32 @@ enum LogCommand: Command {
         try arguments.refuse("--on", with: "--off")
         if arguments.flag("--on") || arguments.flag("--off") {
             let isOn = arguments.flag("--on")
-            return try invocation.withDatabase(journal: isOn) { _ in
-                let text = isOn ? "The journal is switched on" : "The journal is switched off and deleted"
-                try console.print(text, json: ["ok": true, "journal": .bool(isOn)])
-                return .success
+            // A folder whose journal is damaged opens without it.
+            if let remote = try invocation.remote() {
+                try remote.setJournal(isOn)
+            } else {
+                try invocation.withDatabase(journal: isOn) { _ in }
             }
+            let text = isOn ? "The journal is switched on" : "The journal is switched off and deleted"
+            try console.print(text, json: ["ok": true, "journal": .bool(isOn)])
+            return .success
         }
         let limit = try arguments.count("--limit") ?? .max
         let id = try arguments.optionalOperand("ID").map { try DocumentID(validating: $0) }
-        return try invocation.withJournal { _, journal in
-            let history = try id.map { try journal.history(of: $0).suffix(limit) } ?? journal.newest(limit)[...]
-            let pending = try id.map { try journal.pending(of: $0).map { [$0] } ?? [] } ?? journal.pending
+        return try invocation.withClient { client in
+            let (history, pending) = try client.journal(of: id)
+            let shown = Array(history.suffix(limit))
             if console.isJSON {
-                let line: JSONValue = [
-                    "history": .array(history.map(JournalJSON.entry)),
-                    "pending": .array(pending.map(JournalJSON.change)),
-                ]
+                let line: JSONValue = ["history": .array(shown), "pending": .array(pending)]
                 try console.print(line.description)
             } else {
-                try show(Array(history), pending, console)
+                try show(shown, pending, console)
             }
             return .success
         }
     }
 
-    private static func show(_ history: [JournalEntry], _ pending: [PendingChange], _ console: Console) throws {
+    private static func show(_ history: [JSONValue], _ pending: [JSONValue], _ console: Console) throws {
         guard !history.isEmpty else { return try console.printNote("Everything is synchronized") }
         let table = JournalTable(width: console.width, styled: console.styled)
         for line in table.title { try console.print(line) }
@@ -69,10 +68,11 @@ enum LogCommand: Command {
         try console.print("")
         try console.print(console.styled(pending.isEmpty ? "Nothing is pending" : "Pending", .bold))
         for change in pending {
-            let names = change.fields.map { $0.value == nil ? "-\($0.name)" : $0.name }
+            let names = (change["changes"]?.array ?? []).map { attribute in
+                (attribute["value"] == nil ? "-" : "") + (attribute["attribute"]?.string ?? "")
+            }
             let what = names.isEmpty ? "" : "  " + names.joined(separator: ", ")
-            let operation = console.styled(change.operation.rawValue, JournalTable.style(of: change.operation))
-            try console.print("  \(operation) \(change.documentID)\(what)")
+            try console.print("  \(table.operation(of: change)) \(change["id"]?.string ?? "")\(what)")
         }
     }
 }
@@ -90,13 +90,20 @@ struct JournalTable {
     }
 
     /// An operation in a row.
-    func lines(_ entry: JournalEntry) -> [String] {
-        grid.lines([
-            Grid.Cell("\(entry.number)"), Grid.Cell(Self.time(entry.time.milliseconds), .faint),
-            Grid.Cell(entry.operation.rawValue, Self.style(of: entry.operation)),
-            Grid.Cell(entry.documentID.string, .bold), Grid.Cell(Self.text(entry.old)),
-            Grid.Cell(Self.text(entry.new)),
+    func lines(_ entry: JSONValue) -> [String] {
+        let operation = entry["operation"]?.string ?? ""
+        return grid.lines([
+            Grid.Cell("\(entry["number"]?.int ?? 0)"),
+            Grid.Cell(Self.time(Int64(entry["timestamp"]?.int ?? 0)), .faint),
+            Grid.Cell(operation, Self.style(of: operation)), Grid.Cell(entry["id"]?.string ?? "", .bold),
+            Grid.Cell(Self.text("old", of: entry)), Grid.Cell(Self.text("new", of: entry)),
         ])
+    }
+
+    /// The styled name of an operation.
+    func operation(of change: JSONValue) -> String {
+        let operation = change["operation"]?.string ?? ""
+        return styled(operation, Self.style(of: operation))
     }
 
     private var grid: Grid {
@@ -104,18 +111,18 @@ struct JournalTable {
         return Grid(widths: [6, 19, 9, 16, rest / 2, rest - rest / 2], longestCell: 2, styled: styled)
     }
 
-    static func style(of operation: JournalEntry.Operation) -> Style {
-        switch operation {
+    static func style(of operation: String) -> Style {
+        switch JournalEntry.Operation(rawValue: operation) {
         case .create: .green
-        case .update: .yellow
         case .delete: .red
+        case .update, nil: .yellow
         }
     }
 
-    private static func text(_ content: RevisionContent?) -> String {
-        guard let content else { return "-" }
-        let names = content.attachments.map(\.name).joined(separator: ", ")
-        return content.body.description + (names.isEmpty ? "" : " with \(names)")
+    private static func text(_ side: String, of entry: JSONValue) -> String {
+        guard let body = entry[side], !body.isNull else { return "-" }
+        let names = (entry["attachments"]?[side]?.array ?? []).compactMap(\.string).joined(separator: ", ")
+        return body.description + (names.isEmpty ? "" : " with \(names)")
     }
 
     /// A time as `2026-01-02 03:04:05`.
@@ -129,19 +136,19 @@ struct JournalTable {
     ///     UPDATE milk
     ///       - count: 2
     ///       + count: 3
-    func lines(_ change: PendingChange, from old: RevisionContent?) -> [String] {
-        let name = styled(change.operation.rawValue, Self.style(of: change.operation))
-        var lines = ["\(name) \(styled(change.documentID.string, .bold))"]
+    func lines(_ change: JSONValue, from old: JSONValue?) -> [String] {
+        var lines = ["\(operation(of: change)) \(styled(change["id"]?.string ?? "", .bold))"]
         func add(_ mark: String, _ name: String, _ value: JSONValue, _ style: Style) {
             lines.append("  " + styled(TextWidth.harmless("\(mark) \(name): \(value)"), style))
         }
-        let before = old?.body.json.object ?? JSONObject()
-        if change.operation == .delete {
+        let before = old?.object ?? JSONObject()
+        if change["operation"] == .string(JournalEntry.Operation.delete.rawValue) {
             for member in before { add("-", member.name, member.value, .red) }
         }
-        for attribute in change.fields {
-            if let value = before[attribute.name] { add("-", attribute.name, value, .red) }
-            if let value = attribute.value { add("+", attribute.name, value, .green) }
+        for attribute in change["changes"]?.array ?? [] {
+            let name = attribute["attribute"]?.string ?? ""
+            if let value = before[name] { add("-", name, value, .red) }
+            if let value = attribute["value"] { add("+", name, value, .green) }
         }
         return lines
     }

@@ -145,7 +145,7 @@ struct OfflineSyncRun {
     }
 
     private func show(_ conflict: OfflineConflict) throws {
-        let operation = console.styled(conflict.operation.rawValue, JournalTable.style(of: conflict.operation))
+        let operation = console.styled(conflict.operation.rawValue, JournalTable.style(of: conflict.operation.rawValue))
         try console.print("\(operation) \(console.styled(conflict.documentID.string, .bold)) was refused")
         if case .refused(let message) = conflict.reason { try console.print("  " + TextWidth.harmless(message)) }
         let rows = [

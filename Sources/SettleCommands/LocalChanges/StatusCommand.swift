@@ -1,5 +1,4 @@
 internal import Settle
-import SettleServer
 
 /// `settle status`: shows the pending changes.
 enum StatusCommand: Command {
@@ -8,9 +7,9 @@ enum StatusCommand: Command {
         discussion: """
             For each document with local operations: the attributes changed since it was last synchronized. An \
             attribute that was changed back is listed too, because the change was intended. Needs a journal, see \
-            `settle log`.
+            `settle log`; that of a Settle server's database is for its administrators.
             """,
-        operands: [.folder],
+        operands: [.database],
         examples: [
             CommandSpec.Example("settle status groceries", "shows what a push would send"),
             CommandSpec.Example("settle status groceries --json", "the same for a script"),
@@ -22,14 +21,15 @@ enum StatusCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let console = invocation.console
-        return try invocation.withJournal { _, journal in
-            let pending = try journal.pending
+        return try invocation.withClient { client in
+            let (history, pending) = try client.journal()
+            let before = Dictionary(history.map { ($0["id"], $0["old"]) }) { first, _ in first }
             let table = JournalTable(width: console.width, styled: console.styled)
             for change in pending {
-                let old = try journal.history(of: change.documentID).first?.old
+                let old = before[change["id"]] ?? nil
                 if console.isJSON {
-                    var line = JournalJSON.change(change)
-                    line["old"] = old?.body.json ?? .null
+                    var line = change
+                    line["old"] = old ?? .null
                     try console.print(line.description)
                 } else {
                     for line in table.lines(change, from: old) { try console.print(line) }

@@ -1,5 +1,4 @@
 internal import Settle
-import SettleServer
 
 /// `settle undo`: undoes local operations.
 enum UndoCommand: Command {
@@ -8,9 +7,10 @@ enum UndoCommand: Command {
         discussion: """
             Each document gets the content it had before the operation, as a new revision; one that was created is \
             deleted. Later changes by others are kept. Only operations that no peer has acknowledged can be undone, \
-            see `settle log`; no server is contacted. Either all of the given operations are undone, or none.
+            see `settle log`; no peer is contacted. Either all of the given operations are undone, or none. At a Settle \
+            server administrators of the database undo its operations, unless it has validation functions.
             """,
-        operands: [.folder, Operand("ID", isOptional: true, "undo all operations on this document")],
+        operands: [.database, Operand("ID", isOptional: true, "undo all operations on this document")],
         options: [
             Option("--number", short: "-n", value: "N", "undo N operations (default 1)"),
             Option("--all", "undo everything that is not synchronized"),
@@ -33,14 +33,16 @@ enum UndoCommand: Command {
             throw CommandError.usage("ID excludes --all and --number", verb: spec.name)
         }
         let console = invocation.console
-        return try invocation.withJournal { _, journal in
-            let undone = try id.map { try journal.undo($0) } ?? journal.undo(isAll ? .max : count ?? 1)
+        return try invocation.withClient { client in
+            let undone = try client.undo(id, count: isAll ? .max : count ?? 1)
             if console.isJSON {
-                let line: JSONValue = ["ok": true, "undone": .array(undone.map(JournalJSON.entry))]
+                let line: JSONValue = ["ok": true, "undone": .array(undone)]
                 try console.print(line.description)
                 return .success
             }
-            for entry in undone { try console.print("undone \(entry.operation.rawValue) \(entry.documentID)") }
+            for entry in undone {
+                try console.print("undone \(entry["operation"]?.string ?? "") \(entry["id"]?.string ?? "")")
+            }
             if undone.isEmpty { try console.printNote("There is nothing to undo") }
             return .success
         }

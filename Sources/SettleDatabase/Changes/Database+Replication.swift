@@ -57,10 +57,9 @@ extension Database {
     package func revisionsDiff(
         _ revisions: [(id: DocumentID, revisions: [RevisionID])]
     ) throws -> [RevisionsDiff] {
-        try engine.snapshot { reader in
-            try capabilities.prefetching?.prepare(revisions.map(\.id), withContent: false)
-            return try revisions.compactMap { id, wanted in
-                let tree = try reader.storedRecord(of: id, withContent: false)?.tree ?? RevisionTree()
+        try withTrees(of: revisions.map(\.id)) { tree in
+            try revisions.compactMap { id, wanted in
+                let tree = try tree(id) ?? RevisionTree()
                 let missing = tree.missing(from: wanted)
                 guard !missing.isEmpty else { return nil }
                 return RevisionsDiff(
@@ -69,8 +68,17 @@ extension Database {
         }
     }
 
-    /// A leaf that decides the state of a document here, and the revision that the edits were made from, if a peer
-    /// had it.
+    /// Lends a closure what reads the trees of some documents, all of them in one state of the database.
+    private func withTrees<Result>(
+        of ids: [DocumentID], _ body: (_ tree: (DocumentID) throws -> RevisionTree?) throws -> Result
+    ) throws -> Result {
+        try engine.snapshot { reader in
+            try capabilities.prefetching?.prepare(ids, withContent: false)
+            return try body { try reader.storedRecord(of: $0, withContent: false)?.tree }
+        }
+    }
+
+    /// A leaf that decides what a document is here, and the revision that a peer had when its edits were made, if one had any.
     package typealias EditedLeaf = (leaf: RevisionID, origin: RevisionID?)
 
     /// Returns the leaves that decide the state of a document here and that a peer's revision does not descend
@@ -80,10 +88,9 @@ extension Database {
     /// - Returns: For each revision the live leaves, or the winner of a deleted document.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     package func leaves(beside revisions: [(id: DocumentID, history: RevisionHistory)]) throws -> [[EditedLeaf]] {
-        try engine.snapshot { reader in
-            try capabilities.prefetching?.prepare(revisions.map(\.id), withContent: false)
-            return try revisions.map { id, history in
-                let tree = try reader.storedRecord(of: id, withContent: false)?.tree ?? RevisionTree()
+        try withTrees(of: revisions.map(\.id)) { tree in
+            try revisions.map { id, history in
+                let tree = try tree(id) ?? RevisionTree()
                 let live = tree.leaves.filter { !$0.isDeleted }
                 let leaves = live.isEmpty ? [tree.winner].compactMap(\.self) : live
                 let known = Set(history.revisions)
@@ -95,12 +102,9 @@ extension Database {
     /// Records that a peer acknowledged revisions. Three-way merges may need their contents as merge bases, so
     /// compaction keeps them while they have descendants that no peer has.
     package func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) throws {
-        // When a replication restarts, most revisions are already marked; a write would wait for other writers.
-        let news = try engine.snapshot { reader in
-            try capabilities.prefetching?.prepare(revisions.map(\.id), withContent: false)
-            return try revisions.filter { id, revision in
-                try reader.storedRecord(of: id, withContent: false)?.tree[revision]?.isShared == false
-            }
+        // Most are known to be shared when a replication restarts, and a write would wait for other writers.
+        let news = try withTrees(of: revisions.map(\.id)) { tree in
+            try revisions.filter { id, revision in try tree(id)?[revision]?.isShared == false }
         }
         guard !news.isEmpty else { return }
         try commit { editor in

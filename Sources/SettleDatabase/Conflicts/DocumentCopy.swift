@@ -1,14 +1,13 @@
 package import SettleCore
 
-/// A copy of a document of a database elsewhere: its revision tree, and the contents that were fetched.
-///
-/// Only a Settle server reports which leaf came from a peer, so policies that need the sides work only with a
-/// Settle server.
+/// A document of a database elsewhere: its revision tree, and those contents that were fetched.
 package struct DocumentCopy: Sendable {
     /// The document's id.
     package let id: DocumentID
     /// Its revisions, as far as they are known. A revision with a body token has its content at the other database.
     package private(set) var tree = RevisionTree()
+    /// Whether the other database said which leaves came from elsewhere. Policies that depend on it can't be used otherwise.
+    package var knowsSides = false
     private var contents: [RevisionID: RevisionContent] = [:]
 
     /// Makes a copy without revisions.

@@ -102,19 +102,19 @@ public struct SettlementReport: Sendable {
     }
 
     /// The number of conflicts that were settled.
-    public package(set) var settled = 0
-    /// The number of conflicts that the policy left (SEMANTICS 75).
-    public package(set) var left = 0
-    /// The number of conflicts that no longer existed when their turn came.
-    public package(set) var gone = 0
-    /// The number of conflicts that could not be settled.
-    public package(set) var failed = 0
-    /// The first 1000 conflicts that could not be settled.
+    public private(set) var settled = 0
+    /// How many the policy left (SEMANTICS 75).
+    public private(set) var left = 0
+    /// How many no longer existed when their turn came.
+    public private(set) var gone = 0
+    /// How many could not be settled.
+    public private(set) var failed = 0
+    /// The first 1000 of those that could not be settled.
     public internal(set) var failures: [Failure] = []
-    /// The number of conflicts with racing answers.
-    public package(set) var races = 0
+    /// How many had racing answers.
+    public private(set) var races = 0
     /// The number of revisions that were written.
-    public package(set) var revisionsWritten = 0
+    public private(set) var revisionsWritten = 0
     /// The policy's total time.
     public internal(set) var timeInPolicy: Duration = .zero
     /// The document for which the policy took longest, with the time.
@@ -145,12 +145,28 @@ public struct SettlementReport: Sendable {
         }
     }
 
+    /// Adds the counts of a page that was settled elsewhere, by the names that they have there.
+    package mutating func add(_ counts: (String) -> Int) {
+        for (name, count) in Self.counts { self[keyPath: count] += counts(name) }
+    }
+
+    /// The counts by the names that the server and the tool print.
+    package var counts: [(name: String, count: Int)] { Self.counts.map { ($0.name, self[keyPath: $0.count]) } }
+
+    private static let counts: [(name: String, count: any WritableKeyPath<SettlementReport, Int> & Sendable)] = [
+        ("settled", \.settled), ("left", \.left), ("gone", \.gone), ("failed", \.failed),
+        ("written", \.revisionsWritten), ("races", \.races),
+    ]
+
+    /// Counts a conflict that could not be settled, without its error.
+    package mutating func addFailure() { failed += 1 }
+
     mutating func add(_ error: DatabaseError, _ id: DocumentID) {
         if error.code == .notFound {
             gone += 1
             return
         }
-        failed += 1
+        addFailure()
         if failures.count < Self.maximumFailures { failures.append(Failure(documentID: id, error: error)) }
     }
 }

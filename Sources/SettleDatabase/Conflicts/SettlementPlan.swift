@@ -204,11 +204,9 @@ extension DocumentEditor {
     ///
     ///     1-a ─┬─ 2-t deleted ── 3-deleted  $closed 4-new
     ///          └─ 2-y ── 3-deleted  $closed 2-t  ── 4-new
-    func closeDeletions(of revived: Document) throws {
-        guard let survivor = revived.revision,
-            let tree = try writer.record(of: revived.id, withContent: true)?.tree
-        else { return }
-        // A tombstone of the highest generation can't have a child, and stays open.
+    func closeDeletions(of id: DocumentID, for survivor: RevisionID) throws {
+        guard let tree = try writer.record(of: id, withContent: true)?.tree else { return }
+        // A tombstone of the highest generation can have no child, and stays open.
         let open = tree.leaves.filter {
             $0.isDeleted && !$0.marks.contains(.closing) && $0.revision.generation < RevisionID.maximumGeneration
         }
@@ -218,7 +216,7 @@ extension DocumentEditor {
             let revision = hasher.revision(of: body, parent: node.revision, isDeleted: true, attachments: [])
             let closing = SettlementPlan.Write(
                 revision: revision, parent: node.revision, isDeleted: true, body: body, attachments: [])
-            do { try write(closing, of: revived.id) } catch let error as DatabaseError where error.code == .refused {}
+            do { try write(closing, of: id) } catch let error as DatabaseError where error.code == .refused {}
         }
     }
 

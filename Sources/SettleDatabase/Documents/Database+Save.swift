@@ -109,21 +109,21 @@ extension Database {
         }
         let record = try editor.writer.storedRecord(of: document.id, withContent: true)?.checkedTree()
         edit.parent = try parent(of: document, in: record, conflict, editor.options.reads, revives: revives)
-        return try reviving(edit, in: record, with: editor)
+        return editor.document(edit.id, try reviving(edit, in: record, with: editor))
     }
 
     /// Stores an edit, and closes the deletions that it revives the document from.
     private static func reviving(
         _ edit: DocumentEdit, in record: DocumentRecord?, with editor: DocumentEditor
-    ) throws -> Document {
-        let saved = try editor.document(by: edit, in: record)
-        // A branch next to a deletion stays in conflict with it, and a deletion of a tombstone revives nothing.
+    ) throws -> DocumentEditor.Edit {
+        let made = try editor.edit(edit, in: record)
+        // A branch beside a deletion leaves that in dispute, and a deletion on a tombstone revives nothing.
         if !edit.isDeleted, let record, record.tree.isDeleted,
             edit.parent.flatMap({ record.tree[$0]?.isDeleted }) == true
         {
-            try editor.closeDeletions(of: saved)
+            try editor.closeDeletions(of: edit.id, for: made.revision)
         }
-        return saved
+        return made
     }
 
     /// The revision that an edit is based on.
@@ -264,10 +264,7 @@ extension Database {
             return try editor.edit(edit, in: record).revision
         }
         edit.parent = try branchPoint(edit.parent, of: edit.id, in: record)
-        guard let revision = try reviving(edit, in: record, with: editor).revision else {
-            throw DatabaseError(.conflict, "\"\(edit.id)\" was not written")
-        }
-        return revision
+        return try reviving(edit, in: record, with: editor).revision
     }
 
     private static func parent(of edit: DocumentEdit, in record: DocumentRecord?) throws -> RevisionID? {

@@ -55,8 +55,12 @@ struct DocumentEditor {
 
     /// Makes an edit and stores it; returns the resulting document.
     func document(by edit: DocumentEdit, in record: DocumentRecord?) throws -> Document {
-        let made = try self.edit(edit, in: record)
-        return Document(id: edit.id, revision: made.revision, isDeleted: made.isDeleted, made.content, origin: identity)
+        try document(edit.id, self.edit(edit, in: record))
+    }
+
+    /// A document as an edit has made it.
+    func document(_ id: DocumentID, _ made: Edit) -> Document {
+        Document(id: id, revision: made.revision, isDeleted: made.isDeleted, made.content, origin: identity)
     }
 
     /// Makes an edit of its parent, in the record of its document if there is one, and stores it.

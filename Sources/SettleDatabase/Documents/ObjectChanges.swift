@@ -218,9 +218,9 @@ extension DocumentEditor {
         let attachments = winner?.isDeleted == false ? record?.content?.attachments ?? [] : []
         let body = try DocumentBody(.object(document.document))
         let edit = DocumentEdit(id: object.id, parent: winner?.revision, body: body, attachments: attachments)
-        let saved = try self.document(by: edit, in: record)
-        if winner?.isDeleted == true { try closeDeletions(of: saved) }
-        return ObjectChanges.Resolved(revision: saved.revision, isWritten: true, changes: outcomes)
+        let made = try self.edit(edit, in: record)
+        if winner?.isDeleted == true { try closeDeletions(of: edit.id, for: made.revision) }
+        return ObjectChanges.Resolved(revision: made.revision, isWritten: true, changes: outcomes)
     }
 
     /// Checks that an object has the given type; a new object gets it.

@@ -238,8 +238,8 @@ extension Database {
     static func openJournal(
         _ isWanted: Bool?, _ engine: any StorageEngine, _ journal: (any JournalStorage)?
     ) throws -> PendingCache? {
-        try check(isWanted == true, journal)
         let isOn = try engine.read { try $0.setting(journalSetting) } != nil
+        try check(isWanted ?? isOn, journal)
         if let isWanted, isWanted != isOn { try engine.commit { try store(isWanted, journal, with: $0) } }
         return isWanted ?? isOn ? try PendingCache(reading: engine) : nil
     }

@@ -2,9 +2,8 @@ package import SettlePlatform
 
 /// The body of a request or a response.
 ///
-/// A body that consists of bytes, or is made while it is sent, can be read several times. A body that arrives can
-/// be read once, by one task at a time, and all its iterators share the remaining pieces. If the sequence ends
-/// without throwing, the body is complete.
+/// A body of bytes, or one that is made while it is sent, can be read several times. One that arrives can be read once: a second
+/// iterator throws. If the sequence ends without throwing, the body is complete.
 public struct HTTPBody: AsyncSequence, Sendable {
     /// Makes the next piece of a body; returns `nil` at the end.
     public typealias Producer = @Sendable () async throws -> [UInt8]?
@@ -68,7 +67,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         next: @escaping @Sendable () async throws -> [UInt8]?, onDrop: @escaping @Sendable () -> Void = {}
     ) {
         let source = Source(next: next, onDrop: onDrop)
-        content = .pieces(length: nil) { { try await source.next() } }
+        content = .pieces(length: nil) { source.open() }
     }
 
     /// The number of bytes; `nil` if unknown.
@@ -83,9 +82,9 @@ public struct HTTPBody: AsyncSequence, Sendable {
     /// Whether the body is empty.
     package var isNone: Bool { if case .bytes(let bytes) = content { bytes.isEmpty } else { false } }
 
-    /// Reads the rest of the body.
+    /// Reads the whole body.
     ///
-    /// - Parameter limit: The maximum size of the rest in bytes.
+    /// - Parameter limit: How many bytes it may have.
     /// - Returns: Its bytes.
     /// - Throws: ``TransportError``; with code `bodyTooLarge` past the limit.
     public func collect(limit: Int) async throws -> [UInt8] {
@@ -101,14 +100,24 @@ public struct HTTPBody: AsyncSequence, Sendable {
 
     /// An iterator over the pieces.
     public func makeAsyncIterator() -> AsyncIterator {
+        if case .bytes(let bytes) = content { AsyncIterator(bytes: bytes) } else { AsyncIterator(producer: open()) }
+    }
+
+    /// Begins to read the body, for a reader that waits for its pieces one by one.
+    package func open() -> Producer {
         switch content {
-        case .bytes(let bytes): AsyncIterator(bytes: bytes)
-        case .pieces(_, let open): AsyncIterator(producer: open())
-        // Only a server has these; its clients get pieces.
+        case .bytes(let bytes):
+            let rest = Guarded(bytes)
+            return {
+                rest.withLock { rest in
+                    defer { rest = [] }
+                    return rest.isEmpty ? nil : rest
+                }
+            }
+        case .pieces(_, let open): return open()
+        // A server's own, which its clients get as pieces.
         case .stream, .later, .upgrade:
-            AsyncIterator(producer: {
-                throw TransportError(.badAnswer, "this body is not sent yet, so it can't be read")
-            })
+            return { throw TransportError(.badAnswer, "this body is not sent yet, so it can't be read") }
         }
     }
 
@@ -128,8 +137,9 @@ public struct HTTPBody: AsyncSequence, Sendable {
     }
 
     private final class Source: Sendable {
-        let next: @Sendable () async throws -> [UInt8]?
+        private let next: @Sendable () async throws -> [UInt8]?
         private let onDrop: @Sendable () -> Void
+        private let isOpen = Guarded(false)
 
         init(next: @escaping @Sendable () async throws -> [UInt8]?, onDrop: @escaping @Sendable () -> Void) {
             self.next = next
@@ -137,6 +147,17 @@ public struct HTTPBody: AsyncSequence, Sendable {
         }
 
         deinit { onDrop() }
+
+        func open() -> Producer {
+            let wasOpen = isOpen.withLock { isOpen in
+                defer { isOpen = true }
+                return isOpen
+            }
+            guard !wasOpen else {
+                return { throw TransportError(.bodyFailed, "this body arrives once, and was read before") }
+            }
+            return { try await self.next() }
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-internal import SettleCore
+package import SettleCore
 internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
@@ -260,22 +260,22 @@ extension PeerRevision {
 // MARK: - BulkGetAnswer
 
 /// A row of a `_bulk_get` response: `{"id": "a", "docs": [{"ok": {…}}, {"error": {…}}]}`.
-struct BulkGetAnswer {
+package struct BulkGetAnswer {
     /// One of the row's entries.
-    enum Entry {
+    package enum Entry {
         /// The range of the document's bytes.
         case document(Range<Int>)
         /// The reason why there is no document: the requested revision if reported, the error and the reason.
         case failure(revision: RevisionID?, error: String, reason: String)
     }
 
-    let id: String
-    let entries: [Entry]
+    package let id: String
+    package let entries: [Entry]
 
     /// Reads a row.
     ///
     /// - Throws: ``WireFault``, or `JSONError`.
-    init(_ text: UnsafeBufferPointer<UInt8>) throws {
+    package init(_ text: UnsafeBufferPointer<UInt8>) throws {
         let outline = try JSONOutline(text, elementsOf: "docs")
         guard let range = outline["id"], let id = text.string(in: range), let docs = outline.elements else {
             throw WireFault("a row of _bulk_get has no id or no docs")

@@ -76,10 +76,9 @@ enum ServerEndpoints {
                         let database = try context.databases.open(name)
                         var info = try DatabaseInfoJSON.json(of: database, name, context.compactions)
                         if hasConflicts {
-                            info["conflicts"] = [
-                                "branches": .number(JSONNumber(try database.conflictCount([.branches]))),
-                                "deletions": .number(JSONNumber(try database.conflictCount([.deletion]))),
-                            ]
+                            info["conflicts"] = SettlementJSON.counts(
+                                branches: try database.conflictCount([.branches]),
+                                deletions: try database.conflictCount([.deletion]))
                         }
                         return ["key": .string(name), "info": info]
                     } catch let error as HTTPError where error.status == 404 {

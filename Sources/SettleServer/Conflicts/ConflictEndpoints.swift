@@ -95,6 +95,9 @@ enum ConflictEndpoints {
             "conflicts": .array(conflict.leaves.dropFirst().map { SettlementJSON.revision($0.revision) }),
             "kind": .string(SettlementJSON.kind(conflict.kind)),
             "base": SettlementJSON.revision(conflict.base?.revision),
+            "remote": .array(
+                conflict.leaves.filter { conflict.side(of: $0) == "remote" }
+                    .map { SettlementJSON.revision($0.revision) }),
         ]
         if differs { value["differs"] = .array(clashing(conflict).map(JSONValue.string)) }
         return ["id": .string(id.string), "key": .string(id.string), "value": value]

@@ -102,7 +102,7 @@ enum SettleEndpoints {
     }
 
     private static func isOfSystem(_ context: RequestContext) -> Bool {
-        context.parameter("db").hasPrefix("_") || ReplicatorDocuments.isReplicator(context.parameter("db"))
+        ReplicatorDocuments.isOfSystem(context.parameter("db"))
     }
 
     /// In databases of the system, whose documents have rules of their own, only the server's administrators settle.
@@ -150,7 +150,7 @@ struct SettledPage {
 
     /// Adds a failure.
     mutating func add(_ error: HTTPError, _ id: DocumentID) {
-        report.failed += 1
+        report.addFailure()
         rows.append([
             "id": .string(id.string), "error": .string(error.error), "reason": .string(error.reason),
             "status": .number(JSONNumber(error.status)),
@@ -217,18 +217,7 @@ struct RehearsalAnswer {
         }
         var members = write.body.json.object ?? JSONObject()
         if !write.attachments.isEmpty {
-            members[WireAttachment.listName] = .object(
-                JSONObject(
-                    write.attachments.map { attachment in
-                        (
-                            attachment.name,
-                            [
-                                "content_type": .string(attachment.contentType),
-                                "digest": .string(attachment.digest.description),
-                                "length": .number(JSONNumber(attachment.length)), "stub": true,
-                            ]
-                        )
-                    }))
+            members[WireAttachment.listName] = WireAttachment.json(write.attachments.map { $0.wire() })
         }
         row["doc"] = .object(members)
         return row

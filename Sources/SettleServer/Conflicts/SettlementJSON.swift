@@ -14,20 +14,19 @@ package enum SettlementJSON {
         ]
     }
 
-    /// The names of the counts of a report.
-    private static let counts: [(name: String, count: any WritableKeyPath<SettlementReport, Int> & Sendable)] = [
-        ("settled", \.settled), ("left", \.left), ("gone", \.gone), ("failed", \.failed),
-        ("written", \.revisionsWritten), ("races", \.races),
-    ]
-
     /// The counts of many outcomes, as `settle resolve --all --json` and a page of `_settle` count it.
     package static func report(_ report: SettlementReport) -> JSONObject {
-        JSONObject(counts.map { ($0.name, .number(JSONNumber(report[keyPath: $0.count]))) })
+        JSONObject(report.counts.map { ($0.name, .number(JSONNumber($0.count))) })
     }
 
     /// Adds the counts of such an answer.
     package static func add(_ answer: JSONValue, to report: inout SettlementReport) {
-        for (name, count) in counts { report[keyPath: count] += answer[name]?.int ?? 0 }
+        report.add { answer[$0]?.int ?? 0 }
+    }
+
+    /// How many documents are in conflict, by kind.
+    package static func counts(branches: Int, deletions: Int) -> JSONValue {
+        ["branches": .number(JSONNumber(branches)), "deletions": .number(JSONNumber(deletions))]
     }
 
     /// The outcome without a conflict.

@@ -141,7 +141,7 @@ extension DatabaseInfo {
     static func details(of database: Database, _ compaction: Compactions.Ended?) throws -> JSONValue {
         let info = try database.info()
         var details: JSONValue = [
-            "conflicts": .number(JSONNumber(info.conflicts)), "deletions": .number(JSONNumber(info.contested)),
+            "conflicts": SettlementJSON.counts(branches: info.conflicts, deletions: info.contested),
             "attachments": .number(JSONNumber(info.blobs)),
             "sizes": [
                 "file": .number(JSONNumber(info.fileSize)),

@@ -76,14 +76,21 @@ enum JournalEndpoints {
 
 /// Journal entries and pending changes as JSON.
 package enum JournalJSON {
-    /// An operation with the content before and after.
+    /// An operation with the content before and after, and the names of attachments if there are any.
     package static func entry(_ entry: JournalEntry) -> JSONValue {
-        [
+        var line: JSONValue = [
             "number": .number(JSONNumber(entry.number)), "operation": .string(entry.operation.rawValue),
             "id": .string(entry.documentID.string), "old": entry.old?.body.json ?? .null,
             "new": entry.new?.body.json ?? .null, "rev": .string(entry.revision.description),
             "timestamp": .number(JSONNumber(entry.time.milliseconds)),
         ]
+        let (old, new) = (names(entry.old), names(entry.new))
+        if !old.isEmpty || !new.isEmpty { line["attachments"] = ["old": .array(old), "new": .array(new)] }
+        return line
+    }
+
+    private static func names(_ content: RevisionContent?) -> [JSONValue] {
+        (content?.attachments ?? []).map { .string($0.name) }
     }
 
     /// The pending changes of a document, attribute by attribute.

@@ -14,20 +14,9 @@ final class MicroHTTPDExchange: Sendable {
         var isSuspended = false
         var method = ""
         var headers = HTTPHeaders()
-        var declaredLength: Int64?
-        /// The maximum size of any body.
-        var bodyLimit = Int64.max
         var hasHeader = false
-        /// The body, or the part of a long one that is not in the file.
-        var collected: [UInt8] = []
-        var received: Int64 = 0
-        /// The maximum size of this body.
-        var limit = Int64.max
-        /// The file with the part of a long body that is not in `collected`.
-        var upload: UploadFile?
-        /// Whether a thread is writing a part of the body to the file.
-        var isSpooling = false
-        /// The address of the client: the peer, or the client that a trusted proxy names.
+        var body = ArrivingBody()
+        /// Where the request comes from: the other end of the connection, or the client whom a trusted proxy names.
         var client: String
         /// The client's route to the server.
         var route = ClientRoute()
@@ -57,10 +46,6 @@ final class MicroHTTPDExchange: Sendable {
     private let handler: HTTPHandler
     private let gate: RequestGate
     private let state: Guarded<State>
-    /// The maximum size of a body that is kept in memory.
-    private static let wholeBody = 1 << 20
-    /// The maximum size of a refused body that is read, so that its sender gets the response.
-    private static let maximumDroppedBytes: Int64 = 16 << 20
 
     init(
         _ connection: OpaquePointer, peer: String, target: RequestTarget, options: ListenerOptions,
@@ -88,30 +73,28 @@ final class MicroHTTPDExchange: Sendable {
         guard let connection else { return nil }
         let headers = Self.headers(of: connection.value)
         if let problem = Self.problem(in: headers, method, version, of: connection.value) {
-            return state.withLock { refuse(Self.malformed(problem), on: connection, &$0) }
+            return state.withLock { refuse(.malformed(problem), on: connection, &$0) }
         }
         let length = headers["Content-Length"].flatMap { Int64($0) }
         let limit = options.bodyLimit()
         let isInside = gate.enter()
         return state.withLock { state in
             state.headers = headers
-            state.declaredLength = length
             state.client = options.trustedProxies.client(of: peer, headers)
             state.route = ClientRoute(
                 headers, isTLS: options.certificate != nil, isTrusted: options.trustedProxies.areTrusted(peer))
-            (state.bodyLimit, state.limit) = (limit, limit)
+            state.body.begin(length, limit: limit)
             state.isInside = isInside
             guard isInside else {
                 let response = handler.refuse(makeRequest(BufferedBody(), state))
-                // If the connection were closed before a short body has arrived, the client could lose the
-                // response.
-                let isShort = headers["Expect"] == nil && length ?? 0 <= Self.wholeBody
-                guard isShort else { return refuse(response, on: connection, &state) }
+                // If the connection were cut before a short body has come, the client could lose the answer.
+                guard headers["Expect"] == nil, state.body.isDeclaredShort else {
+                    return refuse(response, on: connection, &state)
+                }
                 state.response = response
                 return true
             }
-            guard let length, length > limit else { return true }
-            return refuse(Self.tooLarge, on: connection, &state)
+            return state.body.isTooLarge ? refuse(.tooLarge, on: connection, &state) : true
         }
     }
 
@@ -121,7 +104,7 @@ final class MicroHTTPDExchange: Sendable {
             if !state.hasHeader { return .header }
             // Also when the response is known: the rest of the body is read and dropped before it is sent.
             let isWanted = state.connection != nil && !state.isQueued && !state.isSuspended
-            return isWanted ? .body(state.received) : .answering
+            return isWanted ? .body(state.body.received) : .answering
         }
     }
 
@@ -140,19 +123,19 @@ final class MicroHTTPDExchange: Sendable {
     func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool? {
         state.withLock { state in
             if state.isForcedToEnd { return true }
-            if state.isSpooling {
+            if state.body.isSpooling {
                 suspend(&state)
                 return false
             }
-            state.received += Int64(bytes.count)
-            if state.response == nil, state.received > state.limit { state.response = Self.tooLarge }
+            state.body.count(bytes)
+            if state.response == nil, state.body.isTooLarge { state.response = .tooLarge }
             guard state.response == nil else {
-                // The rest is read and dropped, up to a limit.
-                (state.upload, state.collected) = (nil, [])
-                return state.received <= state.bodyLimit.adding(clamped: Self.maximumDroppedBytes) ? true : nil
+                // The rest is read and dropped, but not for ever.
+                state.body.drop()
+                return state.body.isDroppedForGood ? nil : true
             }
-            state.collected.append(contentsOf: bytes)
-            if state.collected.count > Self.wholeBody { spool(&state) }
+            state.body.append(bytes)
+            if state.body.isFull { spool(&state) }
             return true
         }
     }
@@ -160,9 +143,8 @@ final class MicroHTTPDExchange: Sendable {
     /// Has a part of a long body written to a file by a thread that waits only for the disk. Before the first part,
     /// the handler decides whether to read the body.
     private func spool(_ state: inout State) {
-        let (part, upload) = (state.collected, state.upload)
         let request = makeRequest(BufferedBody(), state)
-        (state.collected, state.isSpooling) = ([], true)
+        let (part, upload) = state.body.beginSpooling()
         suspend(&state)
         pools.uploads.submit(for: state.client) { [self] in
             guard upload == nil else { return store(part, in: upload, limit: nil) }
@@ -193,18 +175,16 @@ final class MicroHTTPDExchange: Sendable {
     private struct Refusal: Error { let response: HTTPResponse }
 
     private func finishSpooling(_ outcome: Result<(UploadFile, Int64?), any Error>, _ state: inout State) {
-        state.isSpooling = false
         switch outcome {
         case .success(let (file, limit)):
-            state.upload = file
-            if let limit { state.limit = min(limit, state.limit) }
-            let length = max(state.declaredLength ?? 0, state.received)
-            if length > state.limit { state.response = Self.tooLarge }
+            state.body.finishSpooling(file, limit: limit)
+            if state.body.isTooLarge { state.response = .tooLarge }
         case .failure(let error):
+            state.body.finishSpooling(nil, limit: nil)
             if !(error is Refusal) { options.warn?("an upload can't be taken: \(error)") }
             state.response = (error as? Refusal)?.response ?? .error(HTTPError(error))
         }
-        if state.response != nil { state.upload = nil }
+        if state.response != nil { state.body.drop() }
     }
 
     /// Marks the body as complete. Queues the response if there is one; otherwise suspends the connection until
@@ -262,7 +242,7 @@ final class MicroHTTPDExchange: Sendable {
         let (pump, record, wasInside) = state.withLock { state in
             state.connection = nil
             state.isSuspended = false
-            (state.upload, state.collected) = (nil, [])
+            state.body.drop()
             defer { state.isInside = false }
             return (state.pump, options.observer == nil ? nil : makeRecord(state, isCut: isCut), state.isInside)
         }
@@ -289,13 +269,11 @@ final class MicroHTTPDExchange: Sendable {
     /// worker.
     private func handOn() {
         let request = state.withLock { state -> ServerRequest? in
-            guard !state.isHandedOn, !state.isSpooling, state.response == nil, !state.isForcedToEnd else { return nil }
+            guard !state.isHandedOn, !state.body.isSpooling, state.response == nil, !state.isForcedToEnd else {
+                return nil
+            }
             state.isHandedOn = true
-            let body: any RequestBody =
-                state.upload.map { SpooledBody($0, rest: state.collected, length: state.received) }
-                ?? BufferedBody(state.collected)
-            (state.collected, state.upload) = ([], nil)
-            return makeRequest(body, state)
+            return makeRequest(state.body.finish(), state)
         }
         guard let request else { return }
         switch handler.plan(request) {
@@ -371,76 +349,29 @@ extension MicroHTTPDExchange {
         return RequestFraming.problem(in: headers, version: String(cString: version))
     }
 
-    private static func malformed(_ reason: String) -> HTTPResponse {
-        HTTPResponse(
-            status: 400, headers: ["Content-Type": "application/json", "Connection": "close"],
-            body: .bytes(Array("{\"error\":\"bad_request\",\"reason\":\"\(reason)\"}\n".utf8)))
-    }
-
-    /// Passes a response to the library.
+    /// Gives an answer to the library.
     private func queue(_ given: HTTPResponse, on connection: Lent<OpaquePointer>, _ state: inout State) -> Bool {
         var response = given
-        var isUpgrade = false
-        if case .upgrade = given.body.content { isUpgrade = given.status == 101 }
-        if !(200...599).contains(given.status), !isUpgrade {
-            // A status below 200 is not a final response: the client would wait for another one.
+        if !response.canBeSent {
+            // One below 200 has no end: the client waits for what follows it.
             options.warn?("an answer has the status \(given.status), which can't be sent: \(target.rawPath)")
-            response = Self.noStatus
+            response = .withoutStatus
             if case .stream(let stream, _) = given.body.content { stream.end() }
             state.response = response
         }
-        if gate.isLeaving, !isUpgrade { response.headers["Connection"] = "close" }
-        guard let made = make(response, &state) else { return false }
-        defer { MHD_destroy_response(made) }
-        for field in response.headers.fields where MHD_add_response_header(made, field.name, field.value) != .YES {
-            continue  // a name or value that may not be in a header
-        }
-        return MHD_queue_response(connection.value, UInt32(response.status), made) == .YES
-    }
-
-    private func make(_ response: HTTPResponse, _ state: inout State) -> OpaquePointer? {
+        if gate.isLeaving, !response.isUpgrade { response.headers["Connection"] = "close" }
+        let isHead = state.method == "HEAD"
         switch response.body.content {
-        case .bytes(let bytes):
-            if state.method != "HEAD" { state.sent = Int64(bytes.count) }
-            return bytes.withUnsafeBytes { buffer in
-                MHD_create_response_from_buffer(
-                    buffer.count, UnsafeMutableRawPointer(mutating: buffer.baseAddress), .RESPMEM_MUST_COPY)
-            }
-        // The router returns neither: `.later` has been resolved, and `.pieces` exist only in a client.
-        case .later, .pieces: return nil
-        case .upgrade:
-            // The exchange outlives the socket: the library completes the request after the socket is given
-            // back.
-            return MHD_create_response_for_upgrade(upgradeConnection, Unmanaged.passUnretained(self).toOpaque())
-        case .stream(let stream, let length) where state.method == "HEAD":
-            stream.end()
-            let made = MHD_create_response_from_callback(
-                length.map { UInt64($0) } ?? UInt64.max, 1024, { _, _, _, _ in -1 }, nil, nil)
-            if length == nil, let made { settle_mhd_end_by_closing(made) }
-            return made
-        case .stream(let stream, let length):
+        case .bytes(let bytes) where !isHead: state.sent = Int64(bytes.count)
+        case .stream(let stream, _) where !isHead:
             state.pump = StreamPump(
                 stream, pool: pools.workers(for: target), wakePool: pools.feeds, owner: state.client
             ) { [weak self] in self?.resume() }
             state.isPumpLate = state.isEnding
-            // The exchange outlives the response: the library releases the response before it completes the
-            // request.
-            let context = Unmanaged.passUnretained(self).toOpaque()
-            // Chunks are built in the connection's own memory. Only responses of a known length need a block,
-            // and thousands of feeds may wait with theirs.
-            return MHD_create_response_from_callback(
-                length.map { UInt64($0) } ?? UInt64.max, length == nil ? 1024 : 64 * 1024, supplyBytes, context, nil)
+        default: break
         }
+        return MicroHTTPDAnswer(response: response, isHead: isHead, exchange: self).queue(on: connection.value)
     }
-
-    private static let tooLarge = HTTPResponse(
-        status: 413, headers: ["Content-Type": "application/json"],
-        body: .bytes(Array("{\"error\":\"too_large\",\"reason\":\"the request entity is too large\"}\n".utf8)))
-
-    private static let noStatus = HTTPResponse(
-        status: 500, headers: ["Content-Type": "application/json"],
-        body: .bytes(
-            Array("{\"error\":\"unknown_error\",\"reason\":\"the answer had a status that can't be sent\"}\n".utf8)))
 
     private static func headers(of connection: OpaquePointer) -> HTTPHeaders {
         var headers = HTTPHeaders()
@@ -455,29 +386,5 @@ extension MicroHTTPDExchange {
                 }, pointer)
         }
         return headers
-    }
-}
-
-/// Called by the library after the head of a response that upgrades the connection was sent.
-private func upgradeConnection(
-    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ own: UnsafeMutableRawPointer?,
-    _ first: UnsafePointer<CChar>?, _ count: Int, _ descriptor: Int32, _ handle: OpaquePointer?
-) {
-    guard let context, let handle else { return }
-    let bytes = UnsafeRawBufferPointer(start: first, count: first == nil ? 0 : count)
-    Unmanaged<MicroHTTPDExchange>.fromOpaque(context).takeUnretainedValue().upgrade(descriptor, Array(bytes), handle)
-}
-
-/// Called by the library when it has room for bytes of a streamed response.
-private func supplyBytes(
-    _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ count: Int
-) -> Int {
-    guard let context, let buffer else { return -2 }
-    let exchange = Unmanaged<MicroHTTPDExchange>.fromOpaque(context).takeUnretainedValue()
-    switch exchange.supply(UnsafeMutableRawBufferPointer(start: buffer, count: count)) {
-    case .copied(let count): return count
-    case .none: return 0
-    case .end: return -1
-    case .failure: return -2
     }
 }

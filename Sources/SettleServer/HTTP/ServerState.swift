@@ -64,7 +64,8 @@ final class ServerState: Sendable {
         watch = Self.makeWatch(databases, administration, authenticator, access)
         console = options.hasConsole ? Self.consoleFiles : nil
         scripts = options.scripts.map { Scripts($0, log: options.log) }
-        compactions = Compactions(log: options.log)
+        // In the caller's process `_info` reports a failure to the caller.
+        compactions = Compactions(log: options.trustsWriters ? nil : options.log)
         replications = ReplicationService(
             options.replicator, isAdmin: { [administration] in administration.hash(of: $0) != nil }, log: options.log)
         updates = DatabaseUpdates(databases) { [log = options.log] in log?.warning($0) }

@@ -136,6 +136,9 @@ extension ReplicationService {
 extension ReplicatorDocuments {
     /// Whether a database's documents define replications.
     static func isReplicator(_ name: String) -> Bool { name == "_replicator" || name.hasSuffix("/_replicator") }
+
+    /// Whether a database is the system's, whose documents have rules of their own: users, replications and the like.
+    package static func isOfSystem(_ name: String) -> Bool { name.hasPrefix("_") || isReplicator(name) }
 }
 
 extension ServerLog {

@@ -72,7 +72,7 @@ struct RemoteAccessTests {
         }
         let host = "127.0.0.1:\(remote.server.port)"
         let missing = try failure("docs", remote.url("none"))
-        #expect(missing == (3, "not_found", "there is no database http://\(host)/none; `settle create` creates it"))
+        #expect(missing == (3, "not_found", "there is no database at http://\(host)/none; `settle create` creates it"))
         #expect(try failure("get", remote.url("none"), "a") == missing)
         #expect(try failure("changes", remote.url("none"), "--follow") == missing)
         let wrong = try failure("get", remote.url("db", "admin:secret@"), "milk")

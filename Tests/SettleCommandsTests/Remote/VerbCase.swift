@@ -7,7 +7,7 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
         let reason: String
         /// What is replaced before the outputs are compared.
         var patterns: [(String, String)] = []
-        /// Whether the outputs and exit codes as a whole are different, so that only what is stored is compared.
+        /// Whether the outputs as a whole are different, so that exit codes and what is stored are compared.
         var isWhole = false
 
         static let positions = Difference(
@@ -40,12 +40,17 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
         var input = ""
         var environment: [String: String] = [:]
         var difference: Difference?
+        /// The exit codes on a folder and at its server, if they are not the same.
+        var exits: (folder: Int32, server: Int32)?
 
         init(stringLiteral value: String) { words = value.split(separator: " ").map(String.init) }
         init(arrayLiteral elements: String...) { words = elements }
-        init(_ words: String, input: String = "", _ difference: Difference? = nil) {
+        init(
+            _ words: String, input: String = "", _ difference: Difference? = nil,
+            exits: (folder: Int32, server: Int32)? = nil
+        ) {
             self.init(stringLiteral: words)
-            (self.input, self.difference) = (input, difference)
+            (self.input, self.difference, self.exits) = (input, difference, exits)
         }
 
         /// A line that runs a program as the editor.
@@ -57,12 +62,21 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
 
     let verb: String
     let lines: [Line]
-    /// Whether the verb stores nothing in the database, and what it stores elsewhere is its own affair.
-    let storesElsewhere: Bool
+    /// What both databases have in common after the lines.
+    enum Stored: Sendable {
+        /// All of it.
+        case same
+        /// Revisions with their contents, there and in the other folder; not what a folder notes of what its peers have.
+        case replicated
+        /// Nothing that is compared: the verb writes elsewhere.
+        case elsewhere
+    }
+
+    let stores: Stored
     var testDescription: String { verb }
 
-    init(_ verb: String, _ lines: [Line], storesElsewhere: Bool = false) {
-        (self.verb, self.storesElsewhere) = (verb, storesElsewhere)
+    init(_ verb: String, _ lines: [Line], stores: Stored = .same) {
+        (self.verb, self.stores) = (verb, stores)
         self.lines = lines.map { line in
             var line = line
             line.words.insert(verb, at: 0)
@@ -74,11 +88,7 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
     static let without: [String: String] = [
         "copy": "copies folders and databases of PostgreSQL exactly, which the API can't",
         "verify": "reads the files themselves, also those that a server could not open",
-        "log": "shows the journal of this device; over HTTP `_journal` has it",
-        "status": "shows the journal of this device; over HTTP `_journal` has it",
-        "undo": "changes the journal of this device; over HTTP `_journal/_undo` does",
-        "users": "changes the users of a server, which a folder of a database does not have",
-        "offline-sync": "sends the journal of this device to a server",
+        "offline-sync": "sends the journal of a device to a server, and a server is not a device",
         "serve": "runs a server of folders", "restore": "makes the folder of a new server",
         "renew": "makes secrets of a server's folder", "postgres": "prepares a PostgreSQL",
         "help": "has no database", "version": "has no database",
@@ -86,21 +96,7 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
     ]
 
     static let all = [
-        VerbCase("create", ["NEW", "NEW", "NEW --json", "DB", "NEW --journal"], storesElsewhere: true),
-        VerbCase("databases", ["SERVER", "SERVER --json"]),
-        VerbCase("drop", ["DB", "NEW --yes", "DB --yes --json", "DB --yes"], storesElsewhere: true),
-        VerbCase(
-            "diff",
-            [
-                "DB milk {milk1}", "DB milk {milk1} {milk} --json", "DB a {a} 2-b", "DB milk 7-a", "DB none 1-a",
-                "DB DB", "DB DB --deleted --json", "DB OTHER",
-            ]),
-        VerbCase(
-            "security",
-            [
-                "DB", "DB --json", "DB --member anna --admin-role editors", "DB --remove-member nobody",
-                "DB --everybody --json", "NEW",
-            ]),
+        VerbCase("create", ["NEW", "NEW", "NEW --json", "DB", "NEW --journal"], stores: .elsewhere),
         VerbCase("info", [Line("DB", .positions), Line("DB --json", .positions)]),
         VerbCase(
             "import",
@@ -190,7 +186,7 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
                 "create DB name --name by-name --json", "list DB --json", "create DB --text --name texts --json",
                 "list DB", "build DB texts --json", "delete DB by-count --json", "delete DB none", "list DB --json",
             ]),
-        VerbCase("search", [Line("DB Milk", .search), Line("DB Milk --json", .search)]),
+        VerbCase("search", [Line("DB Milk", .search, exits: (0, 5)), Line("DB Milk --json", .search, exits: (0, 5))]),
         VerbCase(
             "query",
             [
@@ -205,15 +201,15 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
                 "push DB files --json", "push DB files", "pull DB files OTHER --json", "list DB --json",
             ]),
         // A folder notes what a peer has of it, and forgets that of its journal. Checkpoints have random names.
-        VerbCase("push", ["DB OTHER", "DB OTHER --json"], storesElsewhere: true),
-        VerbCase("pull", ["DB OTHER", "DB OTHER --json"], storesElsewhere: true),
-        VerbCase("sync", ["DB OTHER", "DB OTHER --json"], storesElsewhere: true),
+        VerbCase("push", ["DB OTHER", "DB OTHER --json"], stores: .replicated),
+        VerbCase("pull", ["DB OTHER", "DB OTHER --json"], stores: .replicated),
+        VerbCase("sync", ["DB OTHER", "DB OTHER --json"], stores: .replicated),
         VerbCase(
             "replications",
             [
-                Line("list DB", .replications),
-                Line("add DB local http://127.0.0.1:1/x --json", .replications),
-            ], storesElsewhere: true),
+                Line("list DB", .replications, exits: (0, 5)),
+                Line("add DB local http://127.0.0.1:1/x --json", .replications, exits: (0, 2)),
+            ], stores: .elsewhere),
         VerbCase(
             "conflicts",
             ["DB", "DB --json", "DB --deletions --json", "DB --counts --json", "DB --limit 1", "DB --deletions"]),
@@ -235,7 +231,16 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
                 "DB c --policy mostRevisions --json", "DB c --delete --json", "DB a --delete", "DB none --delete",
                 "DB --all --policy localWins --json", "DB --all --policy threeWayMerge",
             ]),
-        VerbCase("compact", ["DB --json", "DB --json", Line("DB --no-wait", .waiting)]),
+        VerbCase(
+            "log",
+            [
+                "DB", "DB --json", "DB milk --json", "DB --limit 2", "DB none --json", "DB --off", "DB",
+                "DB --on --json", "DB --json",
+            ]),
+        VerbCase("status", ["DB", "DB --json", "NEW"]),
+        VerbCase(
+            "undo", ["DB", "DB -n 2 --json", "DB milk", "DB milk --json", "DB none", "DB --all --json", "DB"]),
+        VerbCase("compact", ["DB --json", "DB --json", Line("DB --no-wait", .waiting, exits: (2, 0))]),
         VerbCase("purge", ["DB bread", "DB a --rev 2-b --json", "DB none", "DB bread"]),
         VerbCase("backup", [Line("SERVER OTHER --json", .systemDatabases)]),
         VerbCase(

@@ -54,7 +54,7 @@ struct VerbComparisonTests {
         let rules: [(String, String)] = [
             (#""seconds":[0-9.e-]+"#, ""), (#"in [0-9.]+ (ms|s)\b"#, ""), (#"[0-9,]+/s"#, ""),
             (#""seq":("[^"]*"|[0-9]+)"#, ""),
-            (#"(?m)^[0-9]+(-[0-9a-zA-Z]+…?)?  "#, ""), (#"; `settle create` creates it"#, ""), ("at DB", "DB"),
+            (#"(?m)^[0-9]+(-[0-9a-zA-Z]+…?)?  "#, ""),
         ]
         let ofCouchDB: [(String, String)] = [
             (#","side":"[a-z]+""#, ""), (#","(remote|deletion)":true"#, ""), (#", (local|remote)"#, ""),

@@ -4,6 +4,8 @@ import Settle
 import SettleTesting
 import Testing
 
+@testable import SettleDatabase
+
 struct JournalSwitchTests {
     private func options(_ journal: Bool?) -> DatabaseOptions {
         var options = DatabaseOptions()
@@ -16,6 +18,13 @@ struct JournalSwitchTests {
             try database.add("a")
             #expect(database.journal == nil)
         }
+    }
+
+    @Test func `a storage that keeps no journal refuses a database whose setting says that there is one`() throws {
+        let server = try SharedServer()
+        try server.engine.commit { try $0.setSetting(Database.journalSetting, to: "on") }
+        let error = #expect(throws: DatabaseError.self) { try server.node() }
+        #expect(error?.code == .invalid)
     }
 
     @Test func `the file remembers the switch, and operations made while it was off are not recorded`() throws {

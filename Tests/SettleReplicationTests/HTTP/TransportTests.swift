@@ -29,6 +29,25 @@ import Testing
         #expect(String(decoding: body, as: UTF8.self) == "GET /a%2Fb?c=%20d HTTP/1.1")
     }
 
+    @Test func `a body that arrives is read once`() async throws {
+        let server = try RawServer { peer in
+            while try peer.readRequest() != nil {
+                try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc")
+            }
+        }
+        let response = try await client.send(try request(server))
+        #expect(try await response.collect(limit: 100) == Array("abc".utf8))
+        let error = await #expect(throws: TransportError.self) { try await response.collect(limit: 100) }
+        #expect(error?.code == .bodyFailed)
+        // What is sent twice must not be without its body the second time.
+        let pieces = Guarded([[UInt8(ascii: "x")]])
+        var request = try request(server, method: "POST")
+        request.body = HTTPBody(next: { pieces.withLock { $0.popLast() } })
+        _ = try await client.send(request).collect(limit: 100)
+        let again = await #expect(throws: TransportError.self) { [client, request] in try await client.send(request) }
+        #expect(again?.code == .bodyFailed)
+    }
+
     @Test func `every method is sent unchanged, with its length`() async throws {
         let server = try RawServer { peer in
             while let request = try peer.readRequest() {
