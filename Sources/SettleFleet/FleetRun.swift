@@ -132,13 +132,24 @@ final class FleetRun {
             if isSerial {
                 _ = try sync(device)
                 _ = try sync(device)
+            } else if device.documents[id] == nil, actions.contains(.delete), random.oneIn(4) {
+                // The device makes a document that was deleted before it came here.
+                try act(.save, id, word + "-before")
+                try act(.delete, id, word)
             }
             edit(device, id, word)
             if isSerial { _ = try sync(device) }
         case 7..<13: try act(random.pick(actions) ?? .save, id, word)
         case 13..<18 where !isSerial: _ = try sync(device)
         case 18:
-            if device.kind == .upgraded, random.oneIn(2) { try editBeside(device, id, word) }
+            if device.kind == .upgraded {
+                if random.oneIn(2) {
+                    try editBeside(device, id, word)
+                } else if random.oneIn(2) {
+                    _ = try sync(device)
+                    edit(device, id, word)
+                }
+            }
             log("\(device.name) upgrades")
             device.upgrade()
         case 19 where random.oneIn(3):

@@ -15,7 +15,7 @@ internal import SettlePlatform
 /// - A connection that the server closes stops the replicator for good, unless the status is 1001 or 4001.
 /// - It pushes and pulls at the same time, and stores a hundred revisions at a time, or what has come in 20 ms. So it may say which
 ///   changes it wants before it stores what it wanted before, and before it records what it has pushed. Each third replication of the
-///   model does.
+///   model does, and each sixth pushes before it reads the first changes. So does the first one after an upgrade.
 final class LiteDevice {
     /// The kind of a device's database.
     enum Kind: String, CaseIterable {
@@ -97,7 +97,7 @@ final class LiteDevice {
     /// Opens the database with version vectors from now on.
     func upgrade() {
         guard kind == .upgraded, !usesVectors else { return }
-        usesVectors = true
+        (usesVectors, replications) = (true, 5)
         for (id, document) in documents {
             if let tree = document as? LiteTree { documents[id] = LiteVectorDocument(tree, clock.source) }
         }
@@ -229,8 +229,8 @@ final class LiteDevice {
 
     // MARK: - Pull
 
-    /// Pulls. A concurrent pull pushes after it has answered the first page, and stores revisions when no more
-    /// messages come.
+    /// Pulls. A concurrent pull pushes before it reads the first page, or once it has answered it, and stores revisions when no more
+    /// message comes.
     ///
     /// - Returns: The documents whose refused proposals may be made again.
     private func pull(
@@ -244,6 +244,7 @@ final class LiteDevice {
         }
         properties["versioning"] = usesVectors ? "version-vectors" : "rev-trees"
         _ = try line.ask(BLIPMessage(properties: properties))
+        if replications.isMultiple(of: 6) { moved += try push(line, &waiting) }
         var (retries, last, pushes, held) = ([String](), since, isConcurrent, [BLIPMessage]())
         while true {
             guard let request = line.next() else {
