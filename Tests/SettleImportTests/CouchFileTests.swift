@@ -1,5 +1,6 @@
 import Foundation
 import SettleCore
+import SettleCrypto
 import SettlePlatform
 import SettleTesting
 import Testing
@@ -128,6 +129,162 @@ struct CouchFileFixtureTests {
     @Test func `a folder with files of several databases asks for one`() throws {
         #expect { try CouchFileReader.reader(at: FixtureFiles.url("couchdb-3.5")) } throws: {
             "\($0)".contains("filesfix.couch, filesfix_compacted.couch")
+        }
+    }
+}
+
+/// Files made here, so that they run everywhere.
+@Suite struct CouchFileTests {
+    private func withFile(_ bytes: [UInt8], _ use: (URL) throws -> Void) throws {
+        try LevelWriter.withFolder { folder in
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let url = folder.appending(path: "notes.couch")
+            try Data(bytes).write(to: url)
+            try use(url)
+        }
+    }
+
+    /// The value of a document among the sequences.
+    private func value(_ id: String, _ tree: [CouchWriter.Term]) -> CouchWriter.Term {
+        .tuple([.text(id), .integer(0), .tuple([.integer(1), .integer(1)]), .list(tree)])
+    }
+
+    private func node(_ id: [UInt8], _ position: Int?, _ children: [CouchWriter.Term] = []) -> CouchWriter.Term {
+        let value = position.map { CouchWriter.Term.tuple([.integer(0), .integer($0), .integer(1)]) } ?? .list([])
+        return .tuple([.binary(id), value, .list(children)])
+    }
+
+    @Test(arguments: [false, true])
+    func `documents in trees of many nodes are read in order`(hasNewSums: Bool) throws {
+        var writer = CouchWriter()
+        writer.hasNewSums = hasNewSums
+        var pairs: [(CouchWriter.Term, CouchWriter.Term)] = []
+        var bodies: [DocumentBody] = []
+        for number in 0..<100 {
+            let body: DocumentBody = [
+                "n": .number(JSONNumber(number)), "text": .string(String(repeating: "ab", count: 20 * number)),
+            ]
+            bodies.append(body)
+            let position = writer.body(body)
+            pairs.append(
+                (
+                    .integer(3 * number + 1),
+                    value(
+                        "doc\(number)",
+                        [
+                            .tuple([.integer(2), node([UInt8](repeating: UInt8(number), count: 16), position)])
+                        ])
+                ))
+        }
+        let sequences = writer.tree(pairs)
+        writer.header(sequences: sequences)
+        try withFile(writer.bytes) { url in
+            let reader = try #require(try CouchFileReader.reader(at: url))
+            let probe = try ForeignProbe(reader)
+            #expect(probe.order == (0..<100).map { DocumentID(unchecked: "doc\($0)") })
+            let expected = Array(stride(from: UInt64(1), to: 301, by: 3))
+            #expect(probe.sequences == expected)
+            for number in 0..<100 {
+                let leaf = try #require(probe.leaves[DocumentID(unchecked: "doc\(number)")]?.values.first)
+                #expect(leaf.body == bodies[number].json)
+                #expect(leaf.history.start == 2 && leaf.history.signatures.count == 1)
+            }
+            #expect(reader.identity == "uuid")
+            #expect(try ForeignProbe(reader, after: 150).order.first == "doc50")
+        }
+    }
+
+    @Test func `a body whose checksum differs is a fault`() throws {
+        var writer = CouchWriter()
+        let bad = writer.body(["v": "damaged"])
+        let good = writer.body(["v": "whole"])
+        let sequences = writer.tree([
+            (.integer(1), value("a", [.tuple([.integer(1), node([1], bad)])])),
+            (.integer(2), value("b", [.tuple([.integer(1), node([1], good, [node([2], nil)])])])),
+        ])
+        writer.header(sequences: sequences)
+        var bytes = writer.bytes
+        bytes[bad + 30] ^= 1
+        try withFile(bytes) { url in
+            let probe = try ForeignProbe(try #require(try CouchFileReader.reader(at: url)))
+            #expect(probe.leaves.isEmpty)
+            #expect(probe.faults.count == 2)
+            #expect(probe.faults[0].contains("the checksum at \(bad) differs"))
+            #expect(probe.faults[1] == "b: the body is not in the file")
+        }
+    }
+
+    @Test func `an attachment is passed in pieces`() throws {
+        var writer = CouchWriter()
+        let content = (0..<150_000).map { UInt8(truncatingIfNeeded: $0 / 100) }
+        let places = [writer.chunk(Array(content[..<70_000])), writer.chunk(Array(content[70_000...]))]
+        let md5 = MD5()
+        md5.update(content)
+        let digest = md5.finish()
+        let position = writer.body(
+            [:],
+            attachments: [
+                .tuple([
+                    .text("a.bin"), .text("image/png"), .list(places.map { .tuple([.integer($0), .integer(1)]) }),
+                    .integer(content.count), .integer(content.count), .integer(1), .binary(digest), .atom("identity"),
+                ])
+            ])
+        let sequences = writer.tree([(.integer(1), value("a", [.tuple([.integer(1), node([1], position)])]))])
+        writer.header(sequences: sequences)
+        try withFile(writer.bytes) { url in
+            let probe = try ForeignProbe(try #require(try CouchFileReader.reader(at: url)))
+            #expect(probe.leaves["a"]?.values.first?.attachments == ["a.bin": digest])
+            #expect(probe.faults.isEmpty)
+        }
+    }
+
+    @Test func `a tree that leads back to itself is refused`() throws {
+        var writer = CouchWriter()
+        let pair = CouchWriter.Term.tuple([.integer(9), .tuple([.integer(0), .list([]), .integer(1)])])
+        let position = writer.chunk(CouchWriter.Term.tuple([.atom("kp_node"), .list([pair])]).bytes, hasSum: false)
+        writer.header(sequences: .tuple([.integer(position), .list([]), .integer(1)]))
+        try withFile(writer.bytes) { url in
+            let reader = try #require(try CouchFileReader.reader(at: url))
+            #expect { _ = try ForeignProbe(reader) } throws: { ($0 as? ForeignFileError)?.code == .damaged }
+        }
+    }
+
+    @Test func `a damaged end is that of an earlier time, and reported`() throws {
+        var writer = CouchWriter()
+        let first = writer.tree([(.integer(1), value("a", [.tuple([.integer(1), node([1], writer.body(["v": 1]))])]))])
+        writer.header(sequences: first)
+        let length = writer.bytes.count
+        let second = writer.tree([(.integer(2), value("a", [.tuple([.integer(1), node([2], writer.body(["v": 2]))])]))])
+        writer.header(sequences: second)
+        var bytes = writer.bytes
+        try withFile(bytes) { url in
+            let reader = try #require(try CouchFileReader.reader(at: url))
+            #expect(try ForeignProbe(reader).leaves["a"]?.values.first?.body == ["v": 2])
+            #expect(reader.leftOut.isEmpty)
+        }
+        bytes[bytes.count - 3] ^= 1
+        try withFile(bytes) { url in
+            let reader = try #require(try CouchFileReader.reader(at: url))
+            #expect(try ForeignProbe(reader).leaves["a"]?.values.first?.body == ["v": 1])
+            #expect(
+                reader.leftOut == [
+                    "the last \(bytes.count - length) bytes of notes.couch, after the last commit that is whole"
+                ])
+        }
+    }
+
+    @Test func `other files are not of CouchDB, or refused`() throws {
+        try withFile([1, 0, 0, 0, 40] + [UInt8](repeating: 0, count: 40)) { url in
+            #expect { try CouchFileReader.reader(at: url) } throws: { "\($0)".contains("has no header of CouchDB") }
+            let other = url.deletingLastPathComponent().appending(path: "notes.db")
+            try FileManager.default.moveItem(at: url, to: other)
+            #expect(try CouchFileReader.reader(at: other) == nil)
+            #expect(try CouchFileReader.reader(at: other.deletingLastPathComponent()) == nil)
+        }
+        var writer = CouchWriter()
+        writer.header(sequences: .atom("nil"), version: 5)
+        try withFile(writer.bytes) { url in
+            #expect { try CouchFileReader.reader(at: url) } throws: { "\($0)".contains("disk version 5") }
         }
     }
 }

@@ -105,7 +105,7 @@ struct CouchDocument {
         guard isShort || fields.count >= 8, let name = fields[0].binary, let type = fields[1].binary,
             let places = Self.positions(fields[2]), let length = fields[isShort ? 3 : 4].integer,
             let revpos = fields[isShort ? 4 : 5].integer.flatMap({ UInt64(exactly: $0) }),
-            let md5 = fields[isShort ? 5 : 6].binary, places.allSatisfy({ $0 >= 0 && $0 < 1 << 48 })
+            let md5 = fields[isShort ? 5 : 6].binary, length >= 0, places.allSatisfy({ $0 >= 0 && $0 < 1 << 48 })
         else { throw ForeignFileError(.damaged, "an attachment can't be read") }
         let isGzip = !isShort && (fields[7].atom == "gzip" || fields[7].atom == "true")
         return ForeignAttachment(

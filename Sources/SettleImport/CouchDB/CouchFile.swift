@@ -233,8 +233,8 @@ final class CouchFile {
     var count: Int? {
         if Self.isEmpty(header.ids) { return 0 }
         guard let sums = header.ids.tuple?.dropFirst().first?.tuple, sums.count >= 2, let live = sums[0].integer,
-            let deleted = sums[1].integer, live >= 0, deleted >= 0
+            let deleted = sums[1].integer, (0...file.size).contains(live), (0...file.size).contains(deleted)
         else { return nil }
-        return live.addingReportingOverflow(deleted).partialValue
+        return live + deleted
     }
 }

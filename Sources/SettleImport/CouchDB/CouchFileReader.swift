@@ -26,6 +26,7 @@ package final class CouchFileReader: ForeignReader {
     /// - Throws: ``ForeignFileError`` if it can't be imported.
     package static func reader(at url: URL, isPartial: Bool = false) throws -> (any ForeignReader)? {
         guard let shards = try CouchShards(url) else { return nil }
+        try shards.checkCount()
         if !isPartial { try shards.checkRanges() }
         return try CouchFileReader(shards)
     }
@@ -139,6 +140,9 @@ struct CouchShards {
     let files: [Shard]
     private let name: String
 
+    /// The number of a file is in the sequences of its documents.
+    private static let maximumCount = 10_000
+
     /// Finds the files; `nil` if there are none.
     ///
     /// - Throws: ``ForeignFileError`` if there are files of several databases.
@@ -211,6 +215,14 @@ struct CouchShards {
             if status.isFolder { return depth > 1 ? files(in: url, depth: depth - 1).map { name + "/" + $0 } : [] }
             return status.isRegular && name.hasSuffix(".couch") ? [name] : []
         }
+    }
+
+    /// Checks that there are not too many files.
+    ///
+    /// - Throws: ``ForeignFileError`` with code `unsupported`.
+    func checkCount() throws {
+        guard files.count > Self.maximumCount else { return }
+        throw ForeignFileError(.unsupported, "\(name) has more than \(Self.maximumCount) files of one database")
     }
 
     /// Checks that the ranges are all, and that none overlap.
