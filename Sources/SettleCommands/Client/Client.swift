@@ -32,6 +32,7 @@ final class Client {
     ///   - name: What messages call it; its address by default.
     ///   - arguments: The user and the certificates.
     ///   - console: For warnings, and for the question for a password.
+    /// - Throws: ``CommandError`` with status `usage` for the address of a server, or where a password is missing.
     init(_ url: HTTPURL, named name: String? = nil, arguments: Arguments, console: Console) throws {
         guard url.databaseName != nil else {
             throw CommandError.usage("\(url) names a server; append the name of a database")

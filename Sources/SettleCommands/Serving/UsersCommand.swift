@@ -18,8 +18,8 @@ enum UsersCommand: Command {
             A new password is never an argument: it is typed, or read from --new-password-file or SETTLE_NEW_PASSWORD. The \
             password of the administrator is read as at any URL.
             roles replaces all roles of a user; without any it prints them, and --none takes them all away. The \
-            administrators of the whole server are listed as well, but they are in its settings, where their passwords are \
-            changed.
+            administrators of the whole server are in its settings, where their passwords are changed; a CouchDB, and a \
+            server with live_settings, has them in the list.
             """,
         operands: [
             Operand(

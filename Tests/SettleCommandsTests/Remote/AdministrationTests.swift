@@ -9,7 +9,7 @@ import Testing
     private var room: Room { remote.room }
     private var server: String { remote.url("") }
 
-    init() throws { remote = try RemoteRoom() }
+    init() throws { remote = try RemoteRoom { $0.security.allowsLiveSettings = true } }
 
     private func json(_ words: String...) throws -> [JSONValue] {
         try remote.run(all: words + ["--json"]).lines.map { try JSONValue(parsing: $0) }
