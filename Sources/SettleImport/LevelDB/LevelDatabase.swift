@@ -55,12 +55,14 @@ final class LevelDatabase {
     init(_ folder: URL) throws {
         self.folder = folder
         try Self.checkLock(folder)
-        let current = String(decoding: try Data(contentsOf: folder.appending(path: "CURRENT")), as: UTF8.self)
+        let pointer = try ForeignFile(folder.appending(path: "CURRENT"))
+        let current = String(decoding: try pointer.read(at: 0, count: min(pointer.size, 4096)), as: UTF8.self)
         let name = current.trimmingCharacters(in: .whitespacesAndNewlines)
         guard name.hasPrefix("MANIFEST-"), name.dropFirst(9).allSatisfy(\.isNumber), current.hasSuffix("\n") else {
             throw ForeignFileError(.damaged, "CURRENT does not name a manifest")
         }
-        manifest = try Self.manifest(ForeignFile(folder.appending(path: name)))
+        let cut: Int
+        (manifest, cut) = try Self.manifest(ForeignFile(folder.appending(path: name)))
         guard !manifest.comparator.isEmpty else { throw ForeignFileError(.damaged, "\(name) is damaged: it is cut") }
         guard manifest.comparator == "leveldb.BytewiseComparator" else {
             throw Self.refusal(of: manifest.comparator, folder)
@@ -71,6 +73,7 @@ final class LevelDatabase {
             }
         }
         logs = try Self.logs(folder, manifest)
+        if cut > 0 { unread.append("the last \(cut) bytes of \(name), which are cut") }
         try readLogs()
     }
 
@@ -85,11 +88,11 @@ final class LevelDatabase {
         lock.l_type = Int16(F_WRLCK)
         lock.l_whence = Int16(SEEK_SET)
         guard fcntl(descriptor, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return }
-        throw ForeignFileError(
-            .inUse, "\(folder.lastPathComponent) is open in another program: close that first")
+        throw ForeignFileError(.inUse, "\(folder.lastPathComponent) is open in another program: close that first")
     }
 
-    private static func manifest(_ file: ForeignFile) throws -> LevelManifest {
+    /// The state in a manifest, and how many bytes at its end are cut.
+    private static func manifest(_ file: ForeignFile) throws -> (LevelManifest, cut: Int) {
         var manifest = LevelManifest()
         var log = LevelLog(file)
         while let record = try log.next() {
@@ -99,7 +102,7 @@ final class LevelDatabase {
         }
         // The state of before the damage would be that of other files.
         guard !log.isDamaged else { throw ForeignFileError(.damaged, "\(file.name) is damaged: a checksum differs") }
-        return manifest
+        return (manifest, log.unread)
     }
 
     private static func refusal(of comparator: String, _ folder: URL) -> ForeignFileError {
