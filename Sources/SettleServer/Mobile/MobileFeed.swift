@@ -1,6 +1,5 @@
 internal import SettleCore
 internal import SettleDatabase
-internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
