@@ -1,6 +1,5 @@
 internal import SettleCore
 internal import SettleDatabase
-internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
@@ -403,72 +402,5 @@ final class MobileFeed: Sendable {
         }
         // The change may have come already.
         state.withLock { if $0.waiting != nil { $0.waiting?.notice = notice } }
-    }
-}
-
-// MARK: - PulledRevision
-
-/// A revision from a page of changes that a client may request, and the message that sends it.
-struct PulledRevision: Sendable {
-    let id: DocumentID
-    let revision: RevisionID
-    let sequence: UpdateSequence
-    let isDeleted: Bool
-    /// The revision's version vector, for a client that knows version vectors.
-    private let vector: VersionVector?
-    /// The name by which the client knows the revision.
-    private let name: String
-    /// The revision as it was read for the offer, if it is small, so that most revisions are read once.
-    var stored: ReplicatedRevision?
-    /// The number of ancestors that the client requests.
-    var maximumHistory = RevisionHistory.maximumInMessage
-    /// Whether a client with version vectors knows the document by a revision id.
-    var isKnownByID = false
-
-    /// The winner of a document, to be offered at a position, by default at that of its change; `nil` if its revisions can't be read.
-    init?(_ record: DocumentRecord, at sequence: UpdateSequence? = nil, usesVersions: Bool) {
-        guard let winner = record.tree.winner else { return nil }
-        (id, revision, self.sequence) = (record.id, winner.revision, sequence ?? record.sequence)
-        isDeleted = winner.isDeleted
-        vector = usesVersions ? VersionVector(record.tree) : nil
-        name = vector?.revision ?? revision.description
-    }
-
-    /// Whether it is one of some edits with ids of a tree, and is offered under the version that stands for that id.
-    func isOne(of edits: Set<UpgradedEdits.Edit>) -> Bool {
-        vector?.current == DocumentVersion(revision)
-            && edits.contains(UpgradedEdits.Edit(id: id, name: revision.description))
-    }
-
-    /// Its row in the message `changes`.
-    var row: JSONValue {
-        let row: [JSONValue] = [.number(JSONNumber(sequence.number)), .string(id.string), .string(name)]
-        return .array(isDeleted ? row + [1] : row)
-    }
-
-    /// The message `rev`; or the silent message `norev` with the reason, if the revision can't be sent.
-    func message(
-        _ stored: Result<ReplicatedRevision?, DatabaseError>, _ attachments: MobileAttachments,
-        _ own: [String: String]
-    ) -> BLIPMessage {
-        var properties = own
-        properties["id"] = id.string
-        properties["rev"] = name
-        properties["sequence"] = "\(sequence.number)"
-        do {
-            guard let found = try stored.get() else { throw HTTPError.missing }
-            let stubs = try attachments.stubs(of: found)
-            properties["Profile"] = "rev"
-            if found.isDeleted { properties["deleted"] = "1" }
-            let history =
-                vector?.history(ids: isKnownByID ? maximumHistory : 0) ?? found.history.ancestors(most: maximumHistory)
-            if !history.isEmpty { properties["history"] = history }
-            return BLIPMessage(properties: properties, body: found.body.message(listing: stubs))
-        } catch {
-            let refusal = MobileSession.blipError(for: error)
-            properties["Profile"] = "norev"
-            (properties["error"], properties["reason"]) = ("\(refusal.code)", refusal.description)
-            return BLIPMessage(properties: properties, isSilent: true)
-        }
     }
 }
