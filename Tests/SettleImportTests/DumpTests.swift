@@ -29,7 +29,8 @@ struct DumpTests {
         for length in [1, 3, 1000] {
             let (texts, reader) = try read(text, pieces: length)
             #expect(reader.form == form)
-            let whole = form == .array ? [String(text.dropFirst().dropLast())] : text.split(separator: "\n").map(String.init)
+            let whole =
+                form == .array ? [String(text.dropFirst().dropLast())] : text.split(separator: "\n").map(String.init)
             #expect(texts == whole)
         }
     }
@@ -75,15 +76,18 @@ struct DumpTests {
             """)
         #expect(texts == ["{\"_id\":\"_local/mine\",\"n\":1}"])
         #expect(reader.notes.checkpoints == 1 && reader.notes.otherMembers == ["more"])
-        let changes = try read(#"{"results":[{"seq":1,"id":"a","changes":[{},{}],"deleted":true,"doc":{"_id":"a"}}],"last_seq":"3-x"}"#)
+        let changes = try read(
+            #"{"results":[{"seq":1,"id":"a","changes":[{},{}],"deleted":true,"doc":{"_id":"a"}}],"last_seq":"3-x"}"#)
         #expect(changes.reader.notes.lastSequence == "3-x" && changes.reader.notes.conflicts == 1)
     }
 
     @Test func `a backup that was interrupted is read without its broken lines`() throws {
         let header = "{\"name\":\"@cloudant/couchbackup\",\"version\":\"2.9\",\"mode\":\"full\"}\n"
-        let resumed = try read(header + "[{\"_id\":\"a\"},{\"_i{\"marker\":\"@cloudant/couchbackup:resume\"}\n[{\"_id\":\"a\"}]\n")
+        let resumed = try read(
+            header + "[{\"_id\":\"a\"},{\"_i{\"marker\":\"@cloudant/couchbackup:resume\"}\n[{\"_id\":\"a\"}]\n")
         #expect(resumed.texts == ["{\"_id\":\"a\"}"] && resumed.reader.notes.brokenLines == 1)
-        let broken = try records(of: RecordReader(nil, pieces(of: Array((header + "[{\"_id\"\n[{\"_id\":\"a\"}]\n").utf8), 9)))
+        let broken = try records(
+            of: RecordReader(nil, pieces(of: Array((header + "[{\"_id\"\n[{\"_id\":\"a\"}]\n").utf8), 9)))
         #expect(broken.map { $0.problem == nil } == [false, true] && broken[0].line == 2)
         let old = try read("[{\"_id\":\"a\"}]\n[{\"_id\"\n[{\"_id\":\"b\"}]\n")
         #expect(old.texts.count == 2 && old.reader.notes.brokenLines == 1 && old.reader.form == .couchbackupLines)
@@ -92,8 +96,10 @@ struct DumpTests {
     }
 
     @Test(arguments: [
-        ("{", "ends"), ("hello", "begins with \"h\""), ("7", "begins with"), ("{\"_id\":\"a\" \"x\":1}\n{}", "line 1, column 12"),
-        ("[1,2]", "column 2"), ("{\"rows\":[{\"id\":\"a\",\"key\":\"a\",\"value\":{\"rev\":\"1-a\"}}]}", "include_docs=true"),
+        ("{", "ends"), ("hello", "begins with \"h\""), ("7", "begins with"),
+        ("{\"_id\":\"a\" \"x\":1}\n{}", "line 1, column 12"),
+        ("[1,2]", "column 2"),
+        ("{\"rows\":[{\"id\":\"a\",\"key\":\"a\",\"value\":{\"rev\":\"1-a\"}}]}", "include_docs=true"),
         ("{\"results\":[{\"seq\":1,\"id\":\"a\",\"changes\":[]}]}", "include_docs=true"),
         ("{\"seq\":1,\"id\":\"a\",\"changes\":[]}\n", "include_docs=true"),
     ])
@@ -128,7 +134,8 @@ struct DumpTests {
     @Test func `Firestore's collections become documents by their paths`() throws {
         let (texts, reader) = try read(
             #"{"__collections__":{"users":{"ada":{"n":1,"at":{"__datatype__":"timestamp","value":{"_seconds":1543579505,"_nanoseconds":500000000}},"#
-                + #""to":{"__datatype__":"documentReference","value":"users/bob"},"__collections__":{"notes":{"n1":{"t":"x","__collections__":{}}}}}}}}"#)
+                + #""to":{"__datatype__":"documentReference","value":"users/bob"},"__collections__":{"notes":{"n1":{"t":"x","__collections__":{}}}}}}}}"#
+        )
         #expect(reader.form == .firestore)
         #expect(
             texts == [
@@ -144,14 +151,19 @@ struct DumpTests {
             return try records(of: RecordReader(nil) { try input.read() }).map(SettleImportTests.text)
         }
         let zipped = try Deflate.compress(Array(text.utf8), .gzip)
-        let little: [UInt8] = [0xFF, 0xFE] + text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] as [UInt8] }
-        let big: [UInt8] = [0xFE, 0xFF] + text.utf16.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] as [UInt8] }
+        let little: [UInt8] =
+            [0xFF, 0xFE] + text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] as [UInt8] }
+        let big: [UInt8] =
+            [0xFE, 0xFF] + text.utf16.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] as [UInt8] }
         let whole = ["{\"_id\":\"ü😀\"}", "{\"_id\":\"b\"}"]
-        for bytes in [Array(text.utf8), [0xEF, 0xBB, 0xBF] + Array(text.utf8), zipped, little, big, Array(little.dropFirst(2))] {
+        for bytes in [
+            Array(text.utf8), [0xEF, 0xBB, 0xBF] + Array(text.utf8), zipped, little, big, Array(little.dropFirst(2)),
+        ] {
             for length in [1, 3, 1000] { #expect(try read(bytes, length) == whole) }
         }
         for (bytes, advice) in [
-            (Array("SQLite format 3\0".utf8), "SQLite"), ([0x28, 0xB5, 0x2F, 0xFD, 1], "zstd"), ([1, 2, 0, 3, 0, 0], "binary"),
+            (Array("SQLite format 3\0".utf8), "SQLite"), ([0x28, 0xB5, 0x2F, 0xFD, 1], "zstd"),
+            ([1, 2, 0, 3, 0, 0], "binary"),
             (Array(zipped.dropLast(9)), "gzip"),
         ] {
             let error = try #require(throws: ForeignFileError.self) { try read(bytes, 1000) }

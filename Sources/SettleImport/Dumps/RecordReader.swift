@@ -34,6 +34,7 @@ package final class RecordReader: RecordSource {
     /// - Parameters:
     ///   - kind: What the input is, where its beginning does not tell.
     ///   - longest: The length of the longest text in bytes.
+    ///   - next: The source.
     package init(
         _ kind: ForeignDatabase.Kind? = nil, longest: Int = RecordReader.longest, _ next: @escaping () throws -> [UInt8]
     ) {

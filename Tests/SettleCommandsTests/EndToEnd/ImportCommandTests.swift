@@ -62,7 +62,8 @@ struct ImportCommandTests {
     }
 
     @Test func `an older table needs its encoding, and names with blanks are quoted in conditions`() throws {
-        try Data(Array("_id\tUnit Price\n1\t2\n2\tM".utf8) + [0xFC, 0x0A]).write(to: room.folder.appending(path: "t.tsv"))
+        try Data(Array("_id\tUnit Price\n1\t2\n2\tM".utf8) + [0xFC, 0x0A]).write(
+            to: room.folder.appending(path: "t.tsv"))
         let refused = try room.run("import", "db", "t.tsv")
         #expect(refused.status == 5 && refused.errors.contains("--encoding windows-1252"), "\(refused)")
         #expect(try room.run("import", "db", "t.tsv", "--encoding", "windows-1252").status == 0)
@@ -72,7 +73,8 @@ struct ImportCommandTests {
     }
 
     @Test func `a document whose attachment has no content is stored, and the exit code says so`() throws {
-        let text = #"{"rows":[{"id":"a","key":"a","value":{},"doc":{"_id":"a","_rev":"1-a","_attachments":{"t":{"stub":true,"digest":"md5-x","length":1}}}}]}"#
+        let text =
+            #"{"rows":[{"id":"a","key":"a","value":{},"doc":{"_id":"a","_rev":"1-a","_attachments":{"t":{"stub":true,"digest":"md5-x","length":1}}}}]}"#
         let outcome = try room.run("import", "db", "-", "--json", input: text)
         #expect(outcome.status == 1 && outcome.json["imported"] == 1 && outcome.json["lost_attachments"] == 1)
         #expect(outcome.error["id"] == "a", "\(outcome)")

@@ -1,6 +1,6 @@
 import Settle
-import SettleImport
 import SettleDatabase
+import SettleImport
 import SettlePlatform
 import Testing
 
