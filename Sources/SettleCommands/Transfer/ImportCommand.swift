@@ -68,8 +68,7 @@ enum ImportCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let arguments = invocation.arguments
-        let isRemote = Invocation.isURL(try arguments.operand("DB"))
-        if !isRemote { Interruption.watch() }
+        if !Invocation.isURL(try arguments.operand("DB")) { Interruption.watch() }
         let input = try ImportInput(try arguments.operand("FILE"), arguments)
         if arguments.flag("--dry-run") || arguments.flag("--check") {
             return try Inspection(input, verifies: arguments.flag("--check")).run(invocation)

@@ -1,3 +1,4 @@
+// Length: one state machine over one cursor, and each of its states is short.
 internal import SettleCore
 internal import SettleDatabase
 
