@@ -5,7 +5,8 @@ import Testing
 
 struct CSVTests {
     private func read(_ text: String, pieces length: Int = .max, types: Bool = true) throws -> [RecordReader.Record] {
-        try records(of: CSVReader(takesTypes: types) {
+        try records(
+            of: CSVReader(takesTypes: types) {
                 let input = TextInput(pieces(of: Array(text.utf8), length))
                 return { try input.read() }
             })
@@ -63,7 +64,8 @@ struct CSVTests {
     }
 
     @Test(arguments: [
-        "_id,zip\n1,00501\n2,10001\n3,TRUE\n", "_id;zip\n1;00501\n2;10001\n3;TRUE\n", "_id\tzip\r1\t00501\r2\t10001\r3\tTRUE",
+        "_id,zip\n1,00501\n2,10001\n3,TRUE\n", "_id;zip\n1;00501\n2;10001\n3;TRUE\n",
+        "_id\tzip\r1\t00501\r2\t10001\r3\tTRUE",
         "sep=;\r\n_id;zip\r\n1;00501\r\n2;10001\r\n3;TRUE\r\n",
     ])
     func `a column has one type, whatever separates its cells and lines`(text: String) throws {

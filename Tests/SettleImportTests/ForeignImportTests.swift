@@ -186,7 +186,9 @@ struct ForeignImportTests {
         let place = URL(filePath: folder.path)
         #expect(throws: ForeignFileError.self) { try ForeignDatabase(at: place) }
         try Data("x".utf8).write(to: place.appending(path: "a.bson"))
-        let error = try #require(throws: ForeignFileError.self) { try ForeignDatabase(at: place.appending(path: "a.bson")) }
+        let error = try #require(throws: ForeignFileError.self) {
+            try ForeignDatabase(at: place.appending(path: "a.bson"))
+        }
         #expect(error.message.contains("mongoexport"))
         #expect(throws: ForeignFileError.self) { try ForeignDatabase(at: place.appending(path: "none")) }
     }

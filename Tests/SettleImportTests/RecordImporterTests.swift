@@ -39,7 +39,8 @@ struct RecordImporterTests {
         #expect(failed == RecordImporter.Counts(failed: 1) && failures[0].hasPrefix("line 1: "))
         #expect(try load(text, RecordImporter.Options(onConflict: .skip)).counts == RecordImporter.Counts(skipped: 1))
         #expect(try database.document("a")?["v"]?.int == 1)
-        #expect(try load(text, RecordImporter.Options(onConflict: .overwrite)).counts == RecordImporter.Counts(stored: 1))
+        #expect(
+            try load(text, RecordImporter.Options(onConflict: .overwrite)).counts == RecordImporter.Counts(stored: 1))
         #expect(try database.document("a")?["v"]?.int == 2)
     }
 
@@ -89,7 +90,8 @@ struct RecordImporterTests {
     }
 
     @Test func `an attachment without content is reported, and its document is stored`() throws {
-        let line = #"{"_id":"a","_rev":"1-a","v":1,"_attachments":{"b":{"stub":true,"digest":"md5-x"},"c":{"data":"AQID"}}}"#
+        let line =
+            #"{"_id":"a","_rev":"1-a","v":1,"_attachments":{"b":{"stub":true,"digest":"md5-x"},"c":{"data":"AQID"}}}"#
         let (counts, failures) = try load(line)
         #expect(counts.stored == 1 && counts.lostAttachments == 1 && counts.failed == 0)
         #expect(failures.count == 1 && failures[0].contains("\"b\""), "\(failures)")

@@ -101,7 +101,9 @@ extension Arguments {
     /// The paths in `--fields` for a table of `--csv`; `nil` if the documents determine the columns.
     func columns() throws -> [String]? {
         guard let paths = try paths("--fields") else { return nil }
-        if !flag("--csv"), text("--as") != ExportForm.csv.rawValue { throw CommandError.usage("--fields is for --csv", verb: verb) }
+        if !flag("--csv"), text("--as") != ExportForm.csv.rawValue {
+            throw CommandError.usage("--fields is for --csv", verb: verb)
+        }
         return paths.compactMap(\.string)
     }
 

@@ -20,7 +20,8 @@ enum ExportCommand: Command {
             Option("--no-deleted", "exclude tombstones"),
             Option("--local", "include the local documents"),
             Option(
-                "--as", value: "FORM", "the form: \(ExportForm.allCases.map(\.rawValue).joined(separator: ", ")) (default ndjson)"),
+                "--as", value: "FORM",
+                "the form: \(ExportForm.allCases.map(\.rawValue).joined(separator: ", ")) (default ndjson)"),
             .csv, .csvFields,
         ],
         examples: [

@@ -147,7 +147,8 @@ final class Exporter {
         try attachments.map { attachment in
             guard attachment.length <= Self.largestPlain else {
                 throw CommandError.invalid(
-                    "\"\(attachment.name)\" has \(Quantity.bytes(attachment.length)), too much for a line of \(options.form.rawValue)")
+                    "\"\(attachment.name)\" has \(Quantity.bytes(attachment.length)), too much for a line of \(options.form.rawValue)"
+                )
             }
             var wire = attachment.wire()
             (wire.encoding, wire.encodedLength) = (nil, nil)

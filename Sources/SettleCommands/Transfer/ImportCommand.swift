@@ -24,7 +24,8 @@ enum ImportCommand: Command {
             conditions: "Unit Price" > 2.
             """,
         operands: [
-            .database, Operand("FILE", "the file, or the folder of a database or of a dump's parts; - for standard input"),
+            .database,
+            Operand("FILE", "the file, or the folder of a database or of a dump's parts; - for standard input"),
         ],
         options: ImportInput.options + [
             Option(
@@ -67,8 +68,7 @@ enum ImportCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let arguments = invocation.arguments
-        let isRemote = Invocation.isURL(try arguments.operand("DB"))
-        if !isRemote { Interruption.watch() }
+        if !Invocation.isURL(try arguments.operand("DB")) { Interruption.watch() }
         let input = try ImportInput(try arguments.operand("FILE"), arguments)
         if arguments.flag("--dry-run") || arguments.flag("--check") {
             return try Inspection(input, verifies: arguments.flag("--check")).run(invocation)
@@ -220,9 +220,8 @@ extension ImportCommand {
         }
         let others = all.filter { !wanted.contains($0) }
         if !others.isEmpty, !console.isQuiet {
-            console.complain(
-                "settle: not imported: \(others.joined(separator: ", ")); --all-collections takes all",
-                json: ["warning": "other collections were not imported", "collections": .array(others.map(JSONValue.string))])
+            let text = "not imported: \(others.joined(separator: ", ")); --all-collections takes all"
+            console.complain("settle: \(text)", json: ["warning": .string(text)])
         }
         return status
     }

@@ -36,7 +36,7 @@ enum FirestoreDump {
         case "timestamp":
             guard let seconds = content["_seconds"]?.int, abs(seconds) < 1 << 42 else { return content }
             let nanoseconds = content["_nanoseconds"]?.int ?? 0
-            return .string(ISODate.text(milliseconds: seconds * 1000 + nanoseconds / 1_000_000))
+            return .string(ExportedDate.text(milliseconds: seconds * 1000 + nanoseconds / 1_000_000))
         case "geopoint":
             return ["latitude": content["_latitude"] ?? .null, "longitude": content["_longitude"] ?? .null]
         case "documentReference": return content

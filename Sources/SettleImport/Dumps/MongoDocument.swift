@@ -79,14 +79,14 @@ enum MongoDocument {
             return .string(text.hasSuffix("Z") && !text.contains(".") ? "\(text.dropLast()).000Z" : text)
         }
         let milliseconds = value.int ?? value["$numberLong"]?.string.flatMap { Int($0) }
-        return milliseconds.map { .string(ISODate.text(milliseconds: $0)) }
+        return milliseconds.map { .string(ExportedDate.text(milliseconds: $0)) }
     }
 }
 
-// MARK: - ISODate
+// MARK: - ExportedDate
 
 /// Dates of other products as texts.
-enum ISODate {
+enum ExportedDate {
     /// The date as ISO 8601 has it, in UTC with milliseconds: `2018-11-30T12:05:05.000Z`.
     static func text(milliseconds: Int) -> String {
         let day = 86_400_000

@@ -1,3 +1,4 @@
+// Length: one state machine over one cursor, and each of its states is short.
 internal import SettleCore
 internal import SettleDatabase
 
@@ -34,6 +35,7 @@ package final class RecordReader: RecordSource {
     /// - Parameters:
     ///   - kind: What the input is, where its beginning does not tell.
     ///   - longest: The length of the longest text in bytes.
+    ///   - next: The source.
     package init(
         _ kind: ForeignDatabase.Kind? = nil, longest: Int = RecordReader.longest, _ next: @escaping () throws -> [UInt8]
     ) {

@@ -85,7 +85,8 @@ package final class AttachmentImporter {
         switch wire.content {
         case .follows(let follows?):
             guard let stored = finished[follows] else {
-                throw DatabaseError(.invalid, "the content \(follows) of \"\(name)\" does not stand before the document")
+                throw DatabaseError(
+                    .invalid, "the content \(follows) of \"\(name)\" does not stand before the document")
             }
             return try described(stored, name, type, revpos, encoding ?? .identity, digest)
         case .inline(let bytes):

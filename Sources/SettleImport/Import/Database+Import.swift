@@ -99,9 +99,10 @@ extension Database {
             guard FileManager.default.fileExists(atPath: old.path) else { return try create(path, options: options) }
         }
         let source = try ForeignDatabase(at: old)
-        let unfinished = path + ".importing"
+        let place = URL(fileURLWithPath: path).path
+        let unfinished = place + ".importing"
         try source.fill(unfinished, options, importing, progress, review)
-        try renameDurably(unfinished, to: path)
+        try renameDurably(unfinished, to: place)
         return try open(path, options: options)
     }
 }

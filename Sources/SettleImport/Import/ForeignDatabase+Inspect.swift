@@ -11,6 +11,7 @@ extension ForeignDatabase {
     ///   - scratch: A database for the contents of a dump's attachments.
     ///   - progress: Called after each document; what it throws ends the reading.
     /// - Returns: What an import would take and not take.
+    /// - Throws: ``ForeignFileError`` if the source can't be read on; errors of `progress`.
     package func inspect(
         _ options: ImportOptions, verifies: Bool, scratch: Database, progress: (ImportProgress) throws -> Void
     ) throws -> ImportReport {

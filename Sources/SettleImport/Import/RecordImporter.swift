@@ -56,6 +56,7 @@ package final class RecordImporter {
     /// - Parameters:
     ///   - reader: The input.
     ///   - progress: Called after each document. What it throws ends the import, and the documents before it are stored.
+    /// - Throws: What the input, the destination and `progress` throw.
     package func run(_ reader: any RecordSource, progress: (Counts) throws -> Void) throws {
         do { try runParts(reader, progress) } catch let failure as ImportStoreFailure { throw failure.cause }
     }

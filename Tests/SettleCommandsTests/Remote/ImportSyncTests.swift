@@ -9,7 +9,7 @@ struct ImportSyncTests {
         let room = try RemoteRoom()
         try room.room.makeConflicts()
         try room.room.run("delete", "a", "bread", "--force")
-        #expect(try room.run("sync", "a", room.url("old")).status == 0)
+        #expect(try room.run("sync", "a", room.url("old"), "--create").status == 0)
         return room
     }
 

@@ -11,10 +11,9 @@ enum Transfer {
     ) throws -> (counts: RecordImporter.Counts, failures: [String]) {
         var failures: [String] = []
         var rest = [Array(text.utf8)]
-        let importer = RecordImporter(DatabaseImportStore(database), options: options) {
-            failures.append($0.description)
-        }
-        try importer.run(RecordReader { rest.popLast() ?? [] }) { _ in }
+        let store = DatabaseImportStore(database)
+        let importer = RecordImporter(store, options: options) { failures.append($0.description) }
+        try importer.run(RecordReader(nil) { rest.popLast() ?? [] }) { _ in }
         return (importer.counts, failures)
     }
 
