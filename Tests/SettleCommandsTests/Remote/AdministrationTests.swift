@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleServer
 import SettleTesting
 import Testing
 
