@@ -37,14 +37,14 @@ import Testing
         }
         let response = try await client.send(try request(server))
         #expect(try await response.collect(limit: 100) == Array("abc".utf8))
-        let error = await #expect(throws: TransportError.self) { try await response.collect(limit: 100) }
+        let error = await #expect(throws: TransportError.self) { _ = try await response.collect(limit: 100) }
         #expect(error?.code == .bodyFailed)
         // What is sent twice must not be without its body the second time.
         let pieces = Guarded([[UInt8(ascii: "x")]])
-        var request = try request(server, method: "POST")
-        request.body = HTTPBody(next: { pieces.withLock { $0.popLast() } })
-        _ = try await client.send(request).collect(limit: 100)
-        let again = await #expect(throws: TransportError.self) { [client, request] in try await client.send(request) }
+        let upload = HTTPRequest(
+            "POST", try HTTPURL(server.url + "/"), body: HTTPBody(next: { pieces.withLock { $0.popLast() } }))
+        _ = try await client.send(upload).collect(limit: 100)
+        let again = await #expect(throws: TransportError.self) { _ = try await client.send(upload) }
         #expect(again?.code == .bodyFailed)
     }
 
