@@ -40,7 +40,7 @@ package final class SharedStore: Sendable {
     ///   - clock: The clock of its leases.
     ///   - network: The way from nodes to the store.
     ///   - delay: The time after which a node hears of a commit of another one, if it does not ask earlier; `nil` for at once.
-    /// - Throws: ``DatabaseError`` with code `inputOutput`.
+    /// - Throws: ``DatabaseError`` of the storage.
     package init(
         _ clock: some Clock<Duration> = ContinuousClock(), network: SharedNetwork = SharedNetwork(),
         delay: Duration? = nil
