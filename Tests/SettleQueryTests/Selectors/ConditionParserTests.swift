@@ -31,7 +31,10 @@ struct ConditionParserTests {
         (#"t CONTAINS "a.b""#, #"{"$or":[{"t":{"$elemMatch":{"$eq":"a.b"}}},{"t":{"$regex":"a\\.b"}}]}"#),
         ("a not in [1] and b Not Exists", #"{"$and":[{"$not":{"a":{"$in":[1]}}},{"$not":{"b":{"$exists":true}}}]}"#),
         (#""Unit Price" > 2"#, #"{"Unit Price":{"$gt":2}}"#),
-        (#"'a.b' exists && !"in" missing"#, #"{"$and":[{"a\\.b":{"$exists":true}},{"$not":{"in":{"$exists":false}}}]}"#),
+        (
+            #"'a.b' exists && !"in" missing"#,
+            #"{"$and":[{"a\\.b":{"$exists":true}},{"$not":{"in":{"$exists":false}}}]}"#
+        ),
         (#"address."zip code" = 1"#, #"{"address.zip code":{"$eq":1}}"#),
         (#""Home Address".city = "x y""#, #"{"Home Address.city":{"$eq":"x y"}}"#),
         // A keyword of the language may be a member.
