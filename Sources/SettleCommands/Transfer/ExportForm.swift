@@ -40,7 +40,7 @@ final class ExportLines {
     }
 
     /// Notes the position of the last revision.
-    func note(_ sequence: Int64) { self.sequence = sequence }
+    func log(_ sequence: Int64) { self.sequence = sequence }
 
     /// Writes what was kept, and the header if nothing was written yet.
     func finish() throws {

@@ -64,10 +64,10 @@ package final class RecordReader: RecordSource {
             switch state {
             case .unknown, .ended: return nil
             case .first: try endFirst()
-            case .lines: try takeLine()
-            case .between: try takeValue()
-            case .list: try takeElement()
-            case .tail: try takeTail()
+            case .lines: try parseLine()
+            case .between: try parseValue()
+            case .list: try parseElement()
+            case .tail: try parseTail()
             }
         }
         return waiting.removeFirst()
@@ -92,7 +92,7 @@ extension RecordReader {
         case UInt8(ascii: "["):
             form = .array
             try beginArray()
-            try takeElement()
+            try parseElement()
             if let first = waiting.first { try check(first) }
         case UInt8(ascii: "{"): try recognize(try object(findsLists: true))
         case let byte?:
@@ -123,7 +123,7 @@ extension RecordReader {
         let names = Set(outline.members.map(\.name))
         let isDocument = names.contains("_id") || names.contains("_rev")
         if isDocument {
-            takeFirst(part)
+            parseFirst(part)
         } else if names.contains("__collections__") {
             (form, state) = (.firestore, .between)
             waiting = try FirestoreDump.records(of: JSONValue(utf8: part.bytes))
@@ -134,17 +134,17 @@ extension RecordReader {
             (form, state) = (.pouchdb, .between)
         } else if names.isSuperset(of: ["seq", "changes", "id"]) {
             (form, state) = (.continuousChanges, .lines)
-            try take(change: part)
+            try parse(change: part)
         } else {
-            takeFirst(part)
+            parseFirst(part)
         }
     }
 
     /// Takes the first document.
-    private func takeFirst(_ part: TextCursor.Part) {
+    private func parseFirst(_ part: TextCursor.Part) {
         state = part.line == cursor.line ? .first : .between
         waiting = [record(of: part)]
-        noteMongo()
+        detectMongo()
         if form == .mongo { waiting = waiting.map(Self.translated) }
     }
 
@@ -175,13 +175,13 @@ extension RecordReader {
                 """)
         }
         if form == .array {
-            noteMongo()
+            detectMongo()
             if form == .mongo { waiting = waiting.map(Self.translated) }
         }
     }
 
     /// Whether the first document is written in MongoDB's Extended JSON.
-    private func noteMongo() {
+    private func detectMongo() {
         guard form == .documents || form == .array, expected != .json, let first = waiting.first else { return }
         if expected == .mongo || MongoDocument.isOne(first.bytes) { form = .mongo }
     }
@@ -209,34 +209,34 @@ extension RecordReader {
     /// Reads an object up to the list of documents in it or, without one, whole.
     private func object(findsLists: Bool) throws -> Found {
         var part = TextCursor.Part(line: cursor.line, column: cursor.column)
-        func take(_ bytes: [UInt8]) {
+        func parse(_ bytes: [UInt8]) {
             part.bytes += bytes
             part.length += bytes.count
         }
         cursor.step()
-        take([UInt8(ascii: "{")])
+        parse([UInt8(ascii: "{")])
         while findsLists {
             guard try cursor.skipBlanks() == UInt8(ascii: "\"") else { break }
             let name = try cursor.quoted(atMost: longest)
-            take(name)
+            parse(name)
             guard try cursor.skipBlanks() == UInt8(ascii: ":") else { break }
             cursor.step()
-            take([UInt8(ascii: ":")])
+            parse([UInt8(ascii: ":")])
             let first = try cursor.skipBlanks()
             let text = (try? JSONValue(utf8: name))?.string ?? ""
             if first == UInt8(ascii: "["), let list = Self.lists[text] {
                 cursor.step()
                 guard let element = try firstElement(of: list) else { return .list }
-                take([UInt8(ascii: "[")] + element.bytes)
+                parse([UInt8(ascii: "[")] + element.bytes)
                 break
             }
             guard Self.heads.contains(text) else { break }
             let value = try cursor.element(atMost: Self.longestHead)
-            take(value.bytes)
-            note(text, value.bytes)
+            parse(value.bytes)
+            log(text, value.bytes)
             guard value.length <= Self.longestHead, try cursor.peek() == UInt8(ascii: ",") else { break }
             cursor.step()
-            take([UInt8(ascii: ",")])
+            parse([UInt8(ascii: ",")])
         }
         try cursor.close(&part, atMost: longest)
         return .whole(part)
@@ -264,7 +264,7 @@ extension RecordReader {
             ? outline["key"] != nil || outline["id"] != nil : outline["seq"] != nil || outline["changes"] != nil
         guard isOne else { return element }
         begin()
-        try take(element: element)
+        try parse(element: element)
         return nil
     }
 
@@ -274,7 +274,7 @@ extension RecordReader {
         state = .list
     }
 
-    private func takeValue() throws {
+    private func parseValue() throws {
         switch try cursor.skipBlanks() {
         case nil: state = .ended
         case UInt8(ascii: "[") where hadArrayInLine && form == .array:
@@ -282,12 +282,12 @@ extension RecordReader {
         case UInt8(ascii: "[") where form != .pouchdb: try beginArray()
         case UInt8(ascii: "{"):
             guard case .whole(let part) = try object(findsLists: form != .documents && form != .mongo) else { return }
-            try take(whole: part)
+            try parse(whole: part)
         default: end("something else than a document follows")
         }
     }
 
-    private func take(whole part: TextCursor.Part) throws {
+    private func parse(whole part: TextCursor.Part) throws {
         switch form {
         case .documents, .array, .mongo: waiting.append(translatedIfNeeded(record(of: part)))
         case .pouchdb:
@@ -296,7 +296,7 @@ extension RecordReader {
                 return
             }
             if outline["seq"] != nil {
-                note("last_seq", Self.value("seq", outline, part.bytes)?.utf8 ?? [])
+                log("last_seq", Self.value("seq", outline, part.bytes)?.utf8 ?? [])
             } else if outline["db_type"] == nil {
                 waiting.append(record(of: part, problem: "neither documents nor a sequence of a PouchDB dump"))
             }
@@ -305,7 +305,7 @@ extension RecordReader {
     }
 
     /// Reads what follows the list in its object.
-    private func takeTail() throws {
+    private func parseTail() throws {
         switch try cursor.skipBlanks() {
         case UInt8(ascii: "}"):
             cursor.step()
@@ -318,13 +318,13 @@ extension RecordReader {
             cursor.step()
             _ = try cursor.skipBlanks()
             let value = try cursor.element(atMost: Self.longestHead)
-            if Self.heads.contains(name) { note(name, value.bytes) } else { notes.otherMembers.insert(name) }
+            if Self.heads.contains(name) { log(name, value.bytes) } else { notes.otherMembers.insert(name) }
         case nil: end("the object is not closed")
         default: end("a comma or } is missing after the list")
         }
     }
 
-    private func note(_ name: String, _ value: [UInt8]) {
+    private func log(_ name: String, _ value: [UInt8]) {
         guard name == "last_seq", let value = try? JSONValue(utf8: value), !value.isNull else { return }
         notes.lastSequence = value.string ?? value.description
     }
@@ -337,7 +337,7 @@ extension RecordReader {
 // MARK: - Elements
 
 extension RecordReader {
-    private func takeElement() throws {
+    private func parseElement() throws {
         switch try cursor.skipBlanks(and: UInt8(ascii: ",")) {
         case nil: end("the array is not closed")
         case UInt8(ascii: "]"):
@@ -345,21 +345,21 @@ extension RecordReader {
             hadArrayInLine = listLine == cursor.line
             state = listLine > 0 ? .between : .tail
         case UInt8(ascii: "}"): end("a bracket is closed that was not opened")
-        default: try take(element: cursor.element(atMost: longest))
+        default: try parse(element: cursor.element(atMost: longest))
         }
     }
 
-    private func take(element part: TextCursor.Part) throws {
+    private func parse(element part: TextCursor.Part) throws {
         switch form {
-        case .rows: try take(row: part)
-        case .changes: try take(change: part)
+        case .rows: try parse(row: part)
+        case .changes: try parse(change: part)
         default:
             hasDocument = true
             waiting.append(translatedIfNeeded(record(of: part)))
         }
     }
 
-    private func take(row part: TextCursor.Part) throws {
+    private func parse(row part: TextCursor.Part) throws {
         guard let outline = try? JSONOutline(part.bytes) else { return waiting.append(record(of: part)) }
         guard let range = Self.object("doc", outline, part.bytes) else {
             if outline["error"] != nil || Self.value("value", outline, part.bytes)?["deleted"] == true {
@@ -377,11 +377,11 @@ extension RecordReader {
         waiting.append(record)
     }
 
-    private func take(change part: TextCursor.Part) throws {
+    private func parse(change part: TextCursor.Part) throws {
         guard let outline = try? JSONOutline(part.bytes) else { return waiting.append(record(of: part)) }
         guard let range = Self.object("doc", outline, part.bytes) else {
             if outline["last_seq"] != nil {
-                return note("last_seq", Self.value("last_seq", outline, part.bytes)?.utf8 ?? [])
+                return log("last_seq", Self.value("last_seq", outline, part.bytes)?.utf8 ?? [])
             }
             return try lacksDocument(part)
         }
@@ -451,21 +451,21 @@ extension RecordReader {
 // MARK: - Lines
 
 extension RecordReader {
-    private func takeLine() throws {
+    private func parseLine() throws {
         guard let part = try cursor.line(atMost: longest) else {
             state = .ended
             return
         }
         if part.length <= longest, part.bytes.allSatisfy(TextCursor.isBlank) { return }
         switch form {
-        case .couchbackup, .couchbackupLines: try take(backup: part)
-        case .continuousChanges: try take(change: part)
+        case .couchbackup, .couchbackupLines: try parse(backup: part)
+        case .continuousChanges: try parse(change: part)
         default: waiting.append(translatedIfNeeded(record(of: part)))
         }
     }
 
     /// Takes a line of a backup: an array of revisions, or a mark.
-    private func take(backup part: TextCursor.Part) throws {
+    private func parse(backup part: TextCursor.Part) throws {
         guard part.length <= longest else { return waiting.append(record(of: part)) }
         let isOld = form == .couchbackupLines
         let line = part.bytes.drop { TextCursor.isBlank($0) }
@@ -490,7 +490,7 @@ extension RecordReader {
                 waiting.append(record(of: part, problem: "neither an array of revisions nor a mark of a backup"))
             }
         } else if line.first == UInt8(ascii: "[") {
-            take(revisions: part)
+            parse(revisions: part)
         } else {
             waiting.append(record(of: part, problem: "not an array of revisions"))
         }
@@ -504,7 +504,7 @@ extension RecordReader {
     }
 
     /// Takes the revisions of a line that is valid JSON.
-    private func take(revisions part: TextCursor.Part) {
+    private func parse(revisions part: TextCursor.Part) {
         var structure = JSONStructure()
         var offset = 0
         part.bytes.withUnsafeBufferPointer { text in
@@ -522,12 +522,12 @@ extension RecordReader {
             let bytes = part.bytes[range].drop { TextCursor.isBlank($0) }
             guard !bytes.isEmpty else { return }
             let record = record(part, bytes.startIndex..<range.upperBound)
-            if !notes.isShallow { noteShallow(record.bytes) }
+            if !notes.isShallow { detectShallow(record.bytes) }
             waiting.append(record)
         }
     }
 
-    private func noteShallow(_ bytes: [UInt8]) {
+    private func detectShallow(_ bytes: [UInt8]) {
         guard case .couchbackup(_, "shallow") = form, let outline = try? JSONOutline(bytes) else { return }
         notes.isShallow = outline["_rev"] != nil && outline[WireDocument.revisionsName] == nil
     }

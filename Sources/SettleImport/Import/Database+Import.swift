@@ -149,7 +149,7 @@ extension ForeignDatabase {
         let importer = RecordImporter(store, options: recordOptions) { failure in
             let isAttachment = (failure.error as? DatabaseError)?.code == .attachmentMissing && !options.isStrict
             let message = (failure.error as? DatabaseError)?.message ?? "\(failure.error)"
-            report.note(
+            report.record(
                 ImportReport.Fault(
                     id: failure.id, revision: nil, attachment: isAttachment ? "" : nil,
                     message: "line \(failure.line): \(message)"))

@@ -30,7 +30,7 @@ extension ForeignDatabase {
                         report.attachmentBytes += attachment.length
                         continue
                     }
-                    report.note(
+                    report.record(
                         ImportReport.Fault(
                             id: document.id, revision: leaf.history.revision, attachment: attachment.name,
                             message: problem))
@@ -71,9 +71,9 @@ extension ImportReport {
         if live > 1 { conflicts += 1 }
         if live == 0, !document.leaves.isEmpty { tombstones += 1 }
         if document.expiration != nil { expirations += 1 }
-        if document.shown != nil { noteOtherWinner(document.id) }
+        if document.shown != nil { recordOtherWinner(document.id) }
         for fault in document.faults {
-            note(
+            record(
                 Fault(
                     id: document.id, revision: fault.revision, attachment: fault.attachment, message: fault.message))
         }

@@ -32,7 +32,7 @@ struct ForeignImporter {
         let start = try resumed()
         do {
             try reader.forEachDocument(in: options.collection, after: start) { document in
-                try take(document)
+                try adopt(document)
                 if revisions.count >= Self.batch || bytes >= ImportLimits.batchBytes { try flush() }
                 try progress(
                     ImportProgress(
@@ -59,13 +59,13 @@ struct ForeignImporter {
 // MARK: - Documents
 
 extension ForeignImporter {
-    private mutating func take(_ document: ForeignDocument) throws {
+    private mutating func adopt(_ document: ForeignDocument) throws {
         contents = []
         report.documents += 1
-        for fault in document.faults { note(fault, document.id) }
+        for fault in document.faults { record(fault, document.id) }
         var kept: [(revision: ReplicatedRevision, isLeaf: Bool)] = []
-        for base in document.bases { kept.append((try taken(base, isLeaf: false), false)) }
-        for leaf in document.leaves { kept.append((try taken(leaf, isLeaf: true), true)) }
+        for base in document.bases { kept.append((try adopted(base, isLeaf: false), false)) }
+        for leaf in document.leaves { kept.append((try adopted(leaf, isLeaf: true), true)) }
         var light = document
         light.leaves = []
         light.bases = []
@@ -75,10 +75,10 @@ extension ForeignImporter {
         let live = document.leaves.count { !$0.isDeleted }
         if live > 1 { report.conflicts += 1 }
         if live == 0, !document.leaves.isEmpty { report.tombstones += 1 }
-        if document.shown != nil { report.noteOtherWinner(document.id) }
+        if document.shown != nil { report.recordOtherWinner(document.id) }
     }
 
-    private mutating func taken(
+    private mutating func adopted(
         _ revision: Revision<ForeignAttachment>, isLeaf: Bool
     ) throws -> Revision<DocumentAttachment> {
         var attachments: [DocumentAttachment] = []
@@ -93,7 +93,7 @@ extension ForeignImporter {
             } catch let error as ForeignFileError where error.code == .missing || error.code == .damaged {
                 if options.isStrict { throw error }
                 guard isLeaf else { continue }
-                note(
+                record(
                     ForeignFault(
                         revision: revision.history.revision, attachment: attachment.name, message: error.message),
                     revision.id)
@@ -102,8 +102,8 @@ extension ForeignImporter {
         return revision.with(attachments)
     }
 
-    private mutating func note(_ fault: ForeignFault, _ id: DocumentID) {
-        report.note(
+    private mutating func record(_ fault: ForeignFault, _ id: DocumentID) {
+        report.record(
             ImportReport.Fault(
                 id: id, revision: fault.revision, attachment: fault.attachment, message: fault.message))
     }
@@ -182,7 +182,7 @@ extension ForeignImporter {
             report.known += 1
         case .failed(let error):
             let message = (error as? DatabaseError)?.message ?? "\(error)"
-            note(ForeignFault(revision: revision.history.revision, message: message), revision.id)
+            record(ForeignFault(revision: revision.history.revision, message: message), revision.id)
         }
     }
 

@@ -54,12 +54,12 @@ public struct ImportReport: Sendable {
     /// Whether all documents and attachments were taken.
     public var isWhole: Bool { lostRevisions == 0 && lostAttachments == 0 }
 
-    mutating func note(_ fault: Fault) {
+    mutating func record(_ fault: Fault) {
         if fault.attachment == nil { lostRevisions += 1 } else { lostAttachments += 1 }
         if notTaken.count < ImportLimits.listed { notTaken.append(fault) }
     }
 
-    mutating func noteOtherWinner(_ id: DocumentID) {
+    mutating func recordOtherWinner(_ id: DocumentID) {
         otherWinners += 1
         if otherWinnerIDs.count < ImportLimits.listed { otherWinnerIDs.append(id) }
     }

@@ -36,7 +36,7 @@ package final class CSVReader: RecordSource {
         columns = try header(&rows)
         while let row = try rows.next() {
             guard takesTypes, row.problem == nil, row.cells.count == columns.count else { continue }
-            for (index, cell) in row.cells.enumerated() where !cell.text.isEmpty { columns[index].note(cell.text) }
+            for (index, cell) in row.cells.enumerated() where !cell.text.isEmpty { columns[index].adopt(cell.text) }
         }
         var second = CSVRows(separator: rows.separator, try open())
         _ = try second.next()
@@ -98,7 +98,7 @@ struct CSVColumn {
     }
 
     /// Takes the text of a cell into account.
-    mutating func note(_ text: String) {
+    mutating func adopt(_ text: String) {
         if kind == .text { return }
         let found = Self.kind(of: text)
         kind = kind == .none || kind == found ? found : .text
