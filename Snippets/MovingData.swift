@@ -1,6 +1,7 @@
 // The code of the guides for those who come from another database.
 import Foundation
 import Settle
+import SettleImport
 
 let database = try Database.inMemory()
 
@@ -39,3 +40,28 @@ func take(_ objects: [(key: String, fields: [String: JSONValue])], kind: String)
 try take([("7", ["name": "Bread", "count": 1])], kind: "item")
 try take([("7", ["name": "Bread", "count": 1])], kind: "item")
 print(try database.info().documents.live)
+
+// 4. From the file of another product, at the start of the app.
+func openNotes(at path: String, movingFrom old: URL) throws -> Database {
+    try Database.openOrCreate(path, migratingFrom: old) { progress in
+        print(progress.documents, "of", progress.total ?? 0)
+    } review: { report in
+        print(report)
+    }
+}
+
+// 5. From a web view, which gives documents as JSON lines.
+func take(_ file: URL) throws {
+    let dump = try ForeignDatabase(at: file)
+    let report = try database.importAll(from: dump)
+    print(report.documents, report.notTaken)
+}
+
+let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+let old = folder.appending(path: "old.jsonl")
+try Data("{\"_id\":\"tea\",\"_rev\":\"1-a0b1\",\"name\":\"Tea\"}\n".utf8).write(to: old)
+try take(old)
+let notes = try openNotes(at: folder.path + "/notes.settle", movingFrom: old)
+print(try notes.info().documents.live)
+notes.close()

@@ -19,9 +19,18 @@ package final class SHA256 {
 
 // MARK: - SHA1
 
-/// The SHA-1 of bytes at hand, for the names of indexes and OAuth 1: CouchDB's choice, not a protection.
-package enum SHA1 {
-    /// The 20 bytes of the digest.
+/// A SHA-1 of bytes given piece by piece, for names of indexes, OAuth 1 and digests in other products' files: not a protection.
+package final class SHA1 {
+    private var state = RunningDigest<SystemSHA1>()
+
+    package init() {}
+
+    package func update(_ bytes: UnsafeRawBufferPointer) { state.update(bytes) }
+
+    /// The 20 bytes of the digest of all that was given; the object is used up.
+    package func finish() -> [UInt8] { state.finish() }
+
+    /// The 20 bytes of the digest of bytes at hand.
     package static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var state = RunningDigest<SystemSHA1>()
         bytes.withUnsafeBytes { state.update($0) }

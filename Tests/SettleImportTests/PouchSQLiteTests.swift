@@ -27,8 +27,8 @@ import Testing
                 print("pouchdb-websql-made: \(probe.leaves.count) documents, \(probe.attachmentCount) attachments")
                 try reader.check()
             }
-            #expect(try ForeignSQLite.reader(at: url, of: .pouchDB) != nil)
-            #expect(try ForeignSQLite.reader(at: url, of: .couchbase1) == nil)
+            #expect(try ForeignDatabase(at: url).kind == .pouchdb)
+            #expect(try ForeignKind.reader(at: url, .couchbase1) == nil)
         }
         #expect(try FixtureFiles.wholeState(of: url) == before)
     }

@@ -3,6 +3,7 @@ internal import Settle
 import SettleCore
 import SettleDatabase
 internal import SettleHTTP
+internal import SettleImport
 import SettleReplication
 
 /// Single documents.

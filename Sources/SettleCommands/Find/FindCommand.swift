@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleImport
 
 /// `settle find`: finds documents by conditions on their fields.
 enum FindCommand: Command {
@@ -6,7 +7,7 @@ enum FindCommand: Command {
         "find", "find documents by conditions on their fields",
         discussion: """
             SELECTOR is CouchDB's (Mango), or a plain expression: age > 30 && city = "Prague". Fields are named by \
-            paths, address.city; texts are quoted. The operators are = (or ==) != < <= > >=, in [1, 2], contains "x" \
+            paths, address.city, and a name with blanks in quotes, "Unit Price"; texts are quoted. The operators are = (or ==) != < <= > >=, in [1, 2], contains "x" \
             (an element of a list, or a part of a text), begins "text", matches "regex", exists and missing; conditions \
             are joined by && (and), || (or), ! (not) and parentheses. Keywords may be written in any case. A missing \
             field matches only `missing`.

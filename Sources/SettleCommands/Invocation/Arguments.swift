@@ -97,7 +97,7 @@ extension Arguments {
     /// The paths of `--fields` for a table of `--csv`; `nil` for columns that the documents determine.
     func columns() throws -> [String]? {
         guard let paths = try paths("--fields") else { return nil }
-        if !flag("--csv") { throw CommandError.usage("--fields is for --csv", verb: verb) }
+        if !flag("--csv"), text("--as") != ExportForm.csv.rawValue { throw CommandError.usage("--fields is for --csv", verb: verb) }
         return paths.compactMap(\.string)
     }
 

@@ -1,6 +1,7 @@
 internal import Settle
 internal import SettleCore
 internal import SettleHTTP
+internal import SettleImport
 internal import SettleScripting
 
 /// The failure of a command.
@@ -37,9 +38,19 @@ struct CommandError: Error, Sendable {
         case let error as ScriptError: self.init(error.name, error.reason, status: .refused)
         case let error as QueryError: self.init(error.code.name, error.reason, status: .refused)
         case let error as SelectorError: self.init(error.code.name, error.reason, status: .refused)
+        case let error as ForeignFileError: self.init(error)
         case let error as RevisionTreeError:
             self.init("invalid", error.message, status: .refused)
         default: self.init("failure", "\(error)", status: .failure)
+        }
+    }
+
+    private init(_ error: ForeignFileError) {
+        switch error.code {
+        case .inUse: self.init("in_use", error.message, status: .inUse)
+        case .inputOutput: self.init("input_output", error.message, status: .inputOutput)
+        case .unknown: self.init("invalid", error.message, status: .refused)
+        case .unsupported, .missing, .damaged: self.init(error.code.rawValue, error.message, status: .refused)
         }
     }
 

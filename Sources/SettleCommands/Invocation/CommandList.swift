@@ -3,7 +3,10 @@ enum CommandList {
     static let groups: [(title: String, verbs: [any Command.Type])] = [
         (
             "Databases",
-            [CreateCommand.self, InfoCommand.self, ImportCommand.self, ExportCommand.self, CopyCommand.self]
+            [
+                CreateCommand.self, InfoCommand.self, ImportCommand.self, InspectCommand.self, ExportCommand.self,
+                CopyCommand.self,
+            ]
         ),
         (
             "Documents",

@@ -17,8 +17,10 @@ struct Invocation {
 
     /// The database's folder: the given path, or with `.settle` if only that exists.
     ///
+    /// A suffix makes the name of a database beside it.
+    ///
     /// - Throws: ``CommandError`` with status `usage` for a URL.
-    func path(_ operand: String = "DB") throws -> String {
+    func path(_ operand: String = "DB", suffix: String = "") throws -> String {
         let given = try arguments.operand(operand)
         if given.isEmpty { throw CommandError.usage("\(operand) is empty") }
         if Self.isURL(given) {
@@ -27,13 +29,18 @@ struct Invocation {
         }
         var path = given
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        let ending = ".settle"
+        if !suffix.isEmpty {
+            path = path.hasSuffix(ending) ? path.dropLast(ending.count) + suffix + ending : path + suffix
+        }
         let isThere = access(path, F_OK) == 0
         return !isThere && !path.hasSuffix(".settle") && access(path + ".settle", F_OK) == 0 ? path + ".settle" : path
     }
 
     /// The database at a server, when a URL was given; `nil` for a folder. Where `serverDatabase` is given, the URL of a server
     /// stands for that database; the options of `onlyURLs` are refused for a folder.
-    func remote(serverDatabase: String? = nil, onlyURLs: [String] = []) throws -> Client? {
+    /// A suffix makes the name of a database beside it.
+    func remote(serverDatabase: String? = nil, suffix: String = "", onlyURLs: [String] = []) throws -> Client? {
         let given = try arguments.operand("DB")
         guard Self.isURL(given) else {
             let options = RemoteOptions.options.map(\.name) + onlyURLs
@@ -42,7 +49,7 @@ struct Invocation {
             }
             return nil
         }
-        var url = try HTTPURL(given)
+        var url = try HTTPURL(given + suffix.replacing("+", with: "%2B"))
         if let serverDatabase, url.databaseName == nil { url = url.appending(HTTPPath(segments: [serverDatabase])) }
         return try Client(url, arguments: arguments, console: console)
     }
@@ -68,28 +75,30 @@ struct Invocation {
     ///
     /// The library's warnings go to standard error, unless the command reports them itself.
     func withDatabase<Result>(
-        creates: Bool = false, warns: Bool = true, journal: Bool? = nil, _ body: (Database) throws -> Result
+        suffix: String = "", creates: Bool = false, warns: Bool = true, journal: Bool? = nil,
+        _ body: (Database) throws -> Result
     ) throws -> Result {
         var options = DatabaseOptions()
         options.journal = journal
         if !warns { options.warn = { _ in } }
-        return try withDatabase("DB", options: options, creates: creates, body)
+        return try withDatabase("DB", suffix: suffix, options: options, creates: creates, body)
     }
 
     /// Opens the database of an operand, passes it to a closure, and closes it; that of a shell stays open.
     ///
     /// A database that was created for the closure is removed again if the closure throws and has written no document.
     func withDatabase<Result>(
-        _ operand: String, options: DatabaseOptions, creates: Bool, _ body: (Database) throws -> Result
+        _ operand: String, suffix: String = "", options: DatabaseOptions, creates: Bool,
+        _ body: (Database) throws -> Result
     ) throws -> Result {
-        let path = try path(operand)
+        let path = try path(operand, suffix: suffix)
         func open() throws -> Database {
             try waiting {
                 creates ? try Database.openOrCreate(path, options: options) : try Database.open(path, options: options)
             }
         }
         let isNew = creates && FileStatus(path: path) == nil
-        let isOfShell = operand == "DB" && session != nil
+        let isOfShell = operand == "DB" && suffix.isEmpty && session != nil
         let database = try isOfShell ? session?.database(options, open: open) ?? open() : open()
         defer { if session?.keeps(database) != true { database.close() } }
         do { return try body(database) } catch {

@@ -3,13 +3,15 @@ internal import Settle
 /// `settle export`: writes all documents of a database.
 enum ExportCommand: Command {
     static let spec = CommandSpec(
-        "export", "write all documents with their revisions, as JSON lines",
+        "export", "write all documents with their revisions, as JSON lines or for other products",
         discussion: """
             Each leaf revision is a line, with its history and its attachments; conflicts and tombstones too. `settle \
             import` restores the same documents: same revisions, same winners, same bytes. Bodies of other revisions \
             are not exported. A file gets its name when it is complete; a symbolic link is followed, and a device or a pipe \
             is written into.
-            --csv writes a table of the documents as apps see them, without design documents: nested members by their \
+            --as couchbackup and --as pouchdb write what couchrestore and PouchDB's load read: with histories, conflicts, \
+            tombstones and attachments, without local documents. `settle import` reads each of them.
+            --csv, or --as csv, writes a table of the documents as apps see them, without design documents: nested members by their \
             paths, lists as JSON. It has no types and no revisions, so it is not a backup.
             """,
         operands: [.database, Operand("FILE", isOptional: true, "the file; - or nothing for standard output")],
@@ -17,6 +19,8 @@ enum ExportCommand: Command {
             Option("--winners-only", "only the winner of each document"),
             Option("--no-deleted", "exclude tombstones"),
             Option("--local", "include the local documents"),
+            Option(
+                "--as", value: "FORM", "the form: \(ExportForm.allCases.map(\.rawValue).joined(separator: ", ")) (default ndjson)"),
             .csv, .csvFields,
         ],
         examples: [
@@ -24,6 +28,8 @@ enum ExportCommand: Command {
             CommandSpec.Example("settle export groceries | gzip > groceries.jsonl.gz", "the same, compressed"),
             CommandSpec.Example(
                 "settle export groceries --winners-only --no-deleted", "only the documents that an app sees"),
+            CommandSpec.Example(
+                "settle export groceries --as couchbackup | couchrestore --db groceries", "brings it into a CouchDB"),
             CommandSpec.Example(
                 "settle export groceries --csv --fields _id,name,price groceries.csv", "a table for a spreadsheet"),
         ],
@@ -36,7 +42,12 @@ enum ExportCommand: Command {
         let path = invocation.arguments.optionalOperand("FILE").flatMap { $0 == "-" ? nil : $0 }
         Interruption.watch()
         let columns = try invocation.arguments.columns()
-        if invocation.arguments.flag("--csv") {
+        let form = try invocation.arguments.choice("--as", ExportForm.ndjson)
+        if form.hasPlainContents, invocation.arguments.flag("--local") {
+            throw CommandError.usage("--local is for JSON lines, and not for --as \(form.rawValue)", verb: spec.name)
+        }
+        if form.hasPlainContents { try invocation.arguments.refuse("--as", with: "--csv") }
+        if invocation.arguments.flag("--csv") || form == .csv {
             try invocation.arguments.refuse("--csv", with: "--local")
             return try invocation.withClient { client in
                 let total = (try client.info()["doc_count"]?.int ?? 0, 0)
@@ -72,7 +83,7 @@ enum ExportCommand: Command {
         let output = try path.map { try ByteOutput(path: $0) } ?? console.output
         let options = Exporter.Options(
             includesDeleted: !arguments.flag("--no-deleted"), includesConflicts: !arguments.flag("--winners-only"),
-            includesLocal: arguments.flag("--local"))
+            includesLocal: arguments.flag("--local"), form: try arguments.choice("--as", .ndjson))
         let exporter = Exporter(to: output, options: options)
         let bar = ProgressBar(console)
         defer { bar.finish() }

@@ -13,17 +13,23 @@ final class Exporter {
         var includesDeleted = true
         var includesConflicts = true
         var includesLocal = false
+        var form = ExportForm.ndjson
     }
 
     /// The largest content in its document's line, in bytes.
     static let largestInline: Int64 = 1024 * 1024
     /// The maximum size of contents in one line, in bytes.
     private static let largestLine: Int64 = 8 * 1024 * 1024
+    /// The largest content of a form whose contents stand in their lines, in bytes.
+    private static let largestPlain: Int64 = 128 * 1024 * 1024
     /// The size of a large content's pieces, in bytes; a multiple of three, so that base64 has no padding.
     private static let pieceLength = 768 * 1024
 
     private let output: ByteOutput
     private let options: Options
+    private let lines: ExportLines
+    /// Whether the database has all of the export, so that its sequences are the source's.
+    private var isWhole = false
     private var written: Set<BlobDigest> = []
     /// The progress so far.
     private(set) var counts = Exporter.Counts()
@@ -31,10 +37,12 @@ final class Exporter {
     init(to output: ByteOutput, options: Options) {
         self.output = output
         self.options = options
+        lines = ExportLines(to: output, options.form)
     }
 
     /// Writes all of a database, in the order of the last changes.
     func run(_ database: Database, progress: (Exporter.Counts) -> Void) throws {
+        isWhole = true
         try export(from: database, progress: progress)
         if options.includesLocal { try writeLocals(of: database) }
         try finish()
@@ -71,11 +79,15 @@ final class Exporter {
     }
 
     /// Flushes the output.
-    func finish() throws { try output.flush() }
+    func finish() throws {
+        try lines.finish()
+        try output.flush()
+    }
 
     private func write(_ change: Change, of database: Database) throws {
         if change.isDeleted, !options.includesDeleted { return }
         written = []
+        if isWhole { lines.note(change.sequence.number) }
         var isWritten = false
         let isPlain = change.leaves.count == 1 && change.winner.generation == 1
         let tree = isPlain ? nil : try database.tree(of: change.id)
@@ -104,12 +116,13 @@ final class Exporter {
         var line = document.wire
         line.history = history
         line.attachments = try contents(of: document.attachments, in: database)
-        try output.write(line.bytes(.bodyLate) + [UInt8(ascii: "\n")])
+        try lines.add(line.bytes(.bodyLate))
         counts.revisions += 1
     }
 
     /// The attachments with their contents, or the names of contents written before.
     private func contents(of attachments: [DocumentAttachment], in database: Database) throws -> [WireAttachment] {
+        if options.form.hasPlainContents { return try plainContents(of: attachments, in: database) }
         var inline: Int64 = 0
         return try attachments.map { attachment in
             var wire = attachment.wire()
@@ -122,6 +135,24 @@ final class Exporter {
                 if written.insert(attachment.blob).inserted { try writePieces(of: attachment, in: database) }
                 wire.content = .follows(name: attachment.blob.description)
             }
+            counts.attachments += 1
+            return wire
+        }
+    }
+
+    /// The attachments with their contents, expanded; a digest is that of the stored bytes, so compressed ones have none.
+    private func plainContents(
+        of attachments: [DocumentAttachment], in database: Database
+    ) throws -> [WireAttachment] {
+        try attachments.map { attachment in
+            guard attachment.length <= Self.largestPlain else {
+                throw CommandError.invalid(
+                    "\"\(attachment.name)\" has \(Quantity.bytes(attachment.length)), too much for a line of \(options.form.rawValue)")
+            }
+            var wire = attachment.wire()
+            (wire.encoding, wire.encodedLength) = (nil, nil)
+            if attachment.encoding == .gzip { wire.digest = nil }
+            wire.content = .inline(try database.content(of: attachment))
             counts.attachments += 1
             return wire
         }

@@ -1,30 +1,48 @@
 internal import Settle
 import SettleCore
-import SettleDatabase
+import SettleImport
 
 /// `settle import`: stores the documents of a file.
 enum ImportCommand: Command {
     static let spec = CommandSpec(
-        "import", "store the documents of a JSON or CSV file",
+        "import", "store the documents of a file, a dump, or another product's database",
         discussion: """
-            The input is JSON lines, one array of documents, or {"docs":[…]}, of any length. A document with \
-            _revisions or _rev is stored as that revision, as written by `settle export` and CouchDB. Without one it \
-            is an edit, under its _id or a new id. A failed document is reported with its line, and the others are \
-            stored; the exit code is then 1.
+            What FILE is, its content says: JSON documents in lines, one after the other or in an array, as `settle export` \
+            writes them; saved answers of CouchDB (_all_docs, _changes, _find, _local_docs, views) with include_docs=true; \
+            files of couchbackup and of PouchDB's dumps; MongoDB's and Firestore's JSON; CSV; and the databases of other \
+            products, with all their revisions: `settle inspect` says what a file is and holds. Texts may be gzip or UTF-16. \
+            What is none of these is refused as a whole, and nothing is created. The original is never changed.
+            A document with _revisions or _rev is stored as that revision. Without one it is an edit, under its _id or a new \
+            id. A failed document is reported with its line, and the others are stored; so is an attachment whose content is \
+            missing. The exit code is then 1. What is there already is not stored again, so an interrupted import is \
+            repeated.
             A missing database is created.
-            CSV, as RFC 4180 describes it, has a header row with the names of the members: a file.csv, or any input with \
-            --csv. The column _id has the ids, a dot leads into an object (address.city), and an empty cell is left out. \
-            Numbers, true, false and JSON lists and objects are recognized, unless --text is given.
+            CSV, as RFC 4180 describes it, has a header row with the names of the members, and comma, semicolon or tab \
+            between cells: a file.csv, or any input with --csv. The column _id has the ids, a dot leads into an object \
+            (address.city), and an empty cell is left out. A column in which all cells are numbers, true or false, or JSON \
+            lists and objects has these values, unless --text is given; any other has texts. A name with blanks is quoted in \
+            conditions: "Unit Price" > 2.
             """,
-        operands: [.database, Operand("FILE", "the file; - for standard input")],
-        options: [
+        operands: [
+            .database, Operand("FILE", "the file, or the folder of a database or of a dump's parts; - for standard input"),
+        ],
+        options: ImportInput.options + [
             Option(
                 "--id", value: "NAME", aliases: ["--id-member"],
                 "take the id of a document without _id from this member or column"),
-            Option("--csv", "the input is CSV; of a FILE that ends in .csv it is without this option"),
-            Option("--text", "of CSV: store every cell as a text"),
             Option(
                 "--on-conflict", value: "HOW", "if a document exists: fail (default), overwrite or skip"),
+            Option(
+                "--collection", value: "SCOPE.NAME", isRepeatable: true,
+                "of a database with collections: import this one; several go where --all-collections puts them"),
+            Option(
+                "--all-collections", "import the default collection into DB, and SCOPE.NAME into DB+SCOPE+NAME"),
+            Option(
+                "--keep-winner",
+                "close the sides of a conflict that the old product hid from its app, with tombstones, which replicate"),
+            Option("--strict", "refuse a document whose attachment has no content"),
+            Option("--dry-run", "import nothing, and print what the input holds"),
+            Option("--check", "import nothing, and compare the contents of all attachments with their digests"),
             Option("--batch", value: "N", "write N documents per transaction (default 1000)"),
             Option("--stop-on-error", "stop at the first failure"),
             Option("--no-create", "fail if the database does not exist"),
@@ -33,125 +51,214 @@ enum ImportCommand: Command {
             CommandSpec.Example("settle import groceries groceries.jsonl", "stores one document per line"),
             CommandSpec.Example("settle import people people.json --id email", "uses e-mail addresses as ids"),
             CommandSpec.Example("settle import people people.csv --id email", "stores each row of a table"),
+            CommandSpec.Example("settle import notes notes.cblite2", "takes over a database of Couchbase Lite"),
+            CommandSpec.Example("settle import notes backup.txt.gz", "restores a file of couchbackup"),
             CommandSpec.Example(
                 "settle export old - | settle import new -", "copies a database with all its revisions"),
         ],
         json: """
-            {"imported":N,"known":N,"skipped":N,"failed":N,"bytes":N,"seconds":N}; for each failure on standard error \
-            {"error":…,"message":…,"line":N}, with "column":N or "id":… where known
+            of documents {"kind":…,"imported":N,"known":N,"skipped":N,"failed":N,"bytes":N,"seconds":N}, with "notes":[…] and \
+            "lost_attachments":N if there are any; for each failure on standard error {"error":…,"message":…,"line":N}, \
+            with "column":N or "id":… where known; of a database {"kind":…,"product":…,"documents":N,"leaves":N,"known":N,\
+            "conflicts":N,"tombstones":N,"attachments":N,"attachment_bytes":N,"local":N,"expirations":N,\
+            "lost_revisions":N,"lost_attachments":N,"not_taken":[…],"other_winners":N,"other_winner_ids":[…],\
+            "left_out":[…],"seconds":N}
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let arguments = invocation.arguments
-        let console = invocation.console
-        let path = try arguments.operand("FILE")
-        let options = Importer.Options(
-            batch: try arguments.count("--batch", atLeast: 1) ?? 1000, idMember: arguments.text("--id"),
-            onConflict: try arguments.choice("--on-conflict", .fail), stopsOnError: arguments.flag("--stop-on-error"))
-        let input = try ByteInput.open(path)
-        let isCSV = arguments.flag("--csv") || path.lowercased().hasSuffix(".csv")
-        if arguments.flag("--text"), !isCSV { throw CommandError.usage("--text is for CSV", verb: spec.name) }
-        let source: any RecordSource =
-            isCSV
-            ? CSVReader(takesTypes: !arguments.flag("--text")) { try input.read() } : RecordReader { try input.read() }
-        let creates = !arguments.flag("--no-create")
-        if let remote = try invocation.remote() {
-            if creates { try remote.createUnlessThere() } else { _ = try remote.info() }
-            return try run(RemoteImportStore(remote), options, source, input, console)
+        let isRemote = Invocation.isURL(try arguments.operand("DB"))
+        if !isRemote { Interruption.watch() }
+        let input = try ImportInput(try arguments.operand("FILE"), arguments)
+        if arguments.flag("--dry-run") || arguments.flag("--check") {
+            return try Inspection(input, verifies: arguments.flag("--check")).run(invocation)
         }
-        Interruption.watch()
-        return try invocation.withDatabase(creates: creates) {
-            try run(LocalImportStore($0), options, source, input, console)
+        if case .dump(let records) = input.source.content {
+            return try withStore(invocation, suffix: "") { store in
+                try run(store, records, input, invocation)
+            }
         }
+        return try importCollections(input, invocation)
     }
 
-    private static func run(
-        _ store: any ImportStore, _ options: Importer.Options, _ source: any RecordSource, _ input: ByteInput,
-        _ console: Console
+    /// Opens or creates the destination.
+    private static func withStore(
+        _ invocation: Invocation, suffix: String, _ body: (any ImportStore) throws -> ExitStatus
     ) throws -> ExitStatus {
+        let creates = !invocation.arguments.flag("--no-create")
+        if let remote = try invocation.remote(suffix: suffix) {
+            if creates { try remote.createUnlessThere() } else { _ = try remote.info() }
+            return try body(RemoteImportStore(remote))
+        }
+        return try invocation.withDatabase(suffix: suffix, creates: creates) { try body(DatabaseImportStore($0)) }
+    }
+}
+
+// MARK: - Dumps
+
+extension ImportCommand {
+    private static func run(
+        _ store: any ImportStore, _ records: any RecordSource, _ input: ImportInput, _ invocation: Invocation
+    ) throws -> ExitStatus {
+        let (arguments, console) = (invocation.arguments, invocation.console)
+        let options = RecordImporter.Options(
+            batch: try arguments.count("--batch", atLeast: 1) ?? 1000, idMember: arguments.text("--id"),
+            onConflict: try arguments.choice("--on-conflict", .fail), stopsOnError: arguments.flag("--stop-on-error"),
+            isStrict: arguments.flag("--strict"))
         let bar = ProgressBar(console)
-        let importer = Importer(store, options: options) { failure in
+        let importer = RecordImporter(store, options: options) { failure in
             bar.finish()
             console.complain(failure.description, json: failure.json)
         }
         var interruption: CommandError?
         do {
-            try importer.run(source) { counts in
+            try importer.run(records) { counts in
+                let (done, total) = input.position()
                 bar.update(
-                    "Importing", fraction: input.size.map { Double(input.count) / Double(max($0, 1)) },
-                    details(counts, bar.elapsed, input))
+                    "Importing", fraction: total.map { Double(done) / Double(max($0, 1)) },
+                    details(counts, bar.elapsed, done, total))
+                try Interruption.check()
             }
         } catch let error as CommandError where error.status == .interrupted { interruption = error }
         bar.finish()
-        let counts = importer.counts
-        let elapsed = bar.elapsed
-        if console.isJSON {
-            try console.print(counts.json(elapsed, bytes: input.count).description)
-        } else {
-            try console.printNote(counts.summary(elapsed, bytes: input.count))
-        }
+        try summarize(importer.counts, records, input, bar.elapsed, console)
         if let interruption { throw interruption }
-        return counts.failed > 0 ? .failure : .success
+        return importer.counts.failed + importer.counts.lostAttachments > 0 ? .failure : .success
     }
 
-    private static func details(_ counts: Importer.Counts, _ elapsed: Duration, _ input: ByteInput) -> String {
-        let size = input.size.map { " of \(Quantity.bytes($0))" } ?? ""
+    private static func summarize(
+        _ counts: RecordImporter.Counts, _ records: any RecordSource, _ input: ImportInput, _ elapsed: Duration,
+        _ console: Console
+    ) throws {
+        var notes = records.notes
+        if input.source.kind == .couchdb { notes.conflicts += counts.conflicts }
+        let bytes = input.position().done
+        guard !console.isJSON else {
+            var json = counts.json(elapsed, bytes: bytes)
+            json["kind"] = .string(input.source.kind.rawValue)
+            if counts.lostAttachments > 0 { json["lost_attachments"] = .number(JSONNumber(counts.lostAttachments)) }
+            if !notes.texts.isEmpty { json["notes"] = .array(notes.texts.map(JSONValue.string)) }
+            return try console.print(JSONValue.object(json).description)
+        }
+        try console.printNote(counts.summary(elapsed, bytes: bytes))
+        for text in notes.texts { try console.printNote(text) }
+    }
+
+    private static func details(
+        _ counts: RecordImporter.Counts, _ elapsed: Duration, _ done: Int64, _ total: Int64?
+    ) -> String {
+        let size = total.map { " of \(Quantity.bytes($0))" } ?? ""
         return """
             \(Quantity.grouped(counts.total)) documents  \(Quantity.rate(counts.total, in: elapsed))  \
-            \(Quantity.bytes(input.count))\(size)
+            \(Quantity.bytes(done))\(size)
             """
     }
 }
 
-/// The destination of an import.
-protocol ImportStore {
-    /// Stores the attachments of the input.
-    var attachmentImporter: AttachmentImporter { get }
+extension RecordImporter.Counts {
+    /// The counts as text.
+    func summary(_ duration: Duration, bytes: Int64) -> String {
+        let noun = revisions > 0 ? "revision" : "document"
+        var text = "Imported \(Quantity.of(stored, noun)) in \(Quantity.duration(duration))"
+        if stored > 0 { text += " (\(Quantity.rate(stored, in: duration)), \(Quantity.bytes(bytes)))" }
+        if known > 0 { text += "; \(Quantity.grouped(known)) known already" }
+        if skipped > 0 { text += "; \(Quantity.grouped(skipped)) skipped" }
+        if failed > 0 { text += "; \(Quantity.grouped(failed)) failed" }
+        if lostAttachments > 0 { text += "; \(Quantity.of(lostAttachments, "attachment")) without content" }
+        return text
+    }
 
-    /// Runs a closure in one transaction, if the destination supports that.
-    func transaction(_ body: () throws -> Void) throws
-
-    /// Stores documents as edits.
-    func save(_ documents: [Document], onConflict conflict: Importer.Conflict) throws -> [Importer.Outcome]
-
-    /// Stores revisions with their histories.
-    func insert(_ revisions: [ReplicatedRevision]) throws -> [Importer.Outcome]
-
-    /// Stores a local document.
-    func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws
+    /// The counts as JSON.
+    func json(_ duration: Duration, bytes: Int64) -> JSONObject {
+        [
+            "imported": .number(JSONNumber(stored)), "known": .number(JSONNumber(known)),
+            "skipped": .number(JSONNumber(skipped)), "failed": .number(JSONNumber(failed)),
+            "bytes": .number(JSONNumber(bytes)),
+            "seconds": JSONNumber(Quantity.seconds(duration)).map(JSONValue.number) ?? .null,
+        ]
+    }
 }
 
-/// Stores documents in a database on this machine.
-struct LocalImportStore: ImportStore {
-    private let database: Database
-    let attachmentImporter: AttachmentImporter
-
-    init(_ database: Database) {
-        self.database = database
-        attachmentImporter = AttachmentImporter(database)
+extension ImportFailure {
+    /// The place and the cause, as text.
+    var description: String {
+        "\(file.map { "\($0), " } ?? "")line \(line)" + (column.map { ", column \($0)" } ?? "")
+            + ": \(CommandError(error).message)"
     }
 
-    func transaction(_ body: () throws -> Void) throws { try database.transaction(body) }
+    /// The place and the cause, as JSON.
+    var json: JSONValue {
+        let error = CommandError(error)
+        var json: JSONValue = [
+            "error": .string(error.code), "message": .string(error.message), "line": .number(JSONNumber(line)),
+        ]
+        if let column { json["column"] = .number(JSONNumber(column)) }
+        if let id { json["id"] = .string(id.string) }
+        if let file { json["file"] = .string(file) }
+        return json
+    }
+}
 
-    func save(_ documents: [Document], onConflict conflict: Importer.Conflict) throws -> [Importer.Outcome] {
-        try database.saveAll(documents, onConflict: conflict == .overwrite ? .lastWriteWins : .fail).map { result in
-            switch result {
-            case .success: .stored
-            case .failure(let error as DatabaseError) where error.code == .conflict && conflict == .skip: .skipped
-            case .failure(let error): .failed(error)
-            }
+// MARK: - Databases
+
+extension ImportCommand {
+    /// Imports the wanted collections of another product's database, each into its own.
+    private static func importCollections(_ input: ImportInput, _ invocation: Invocation) throws -> ExitStatus {
+        let (arguments, console) = (invocation.arguments, invocation.console)
+        let all = input.source.collections
+        let given = arguments.texts("--collection")
+        for name in given where !all.contains(name) {
+            throw CommandError.notFound("there is no collection \(name); there are \(all.joined(separator: ", "))")
         }
-    }
-
-    func insert(_ revisions: [ReplicatedRevision]) throws -> [Importer.Outcome] {
-        try database.insertReplicated(revisions).map { outcome in
-            switch outcome {
-            case .stored: .stored
-            case .known: .known
-            case .refused(let error): .failed(error)
-            }
+        let wanted = arguments.flag("--all-collections") ? all : given.isEmpty ? Array(all.prefix(1)) : given
+        var status = ExitStatus.success
+        for name in wanted {
+            let isSole = wanted.count == 1 && !arguments.flag("--all-collections")
+            let suffix = isSole || name == all.first ? "" : "+" + name.replacing(".", with: "+")
+            let outcome = try withStore(invocation, suffix: suffix) { try importOne(name, $0, input, invocation) }
+            if outcome != .success { status = outcome }
         }
+        let others = all.filter { !wanted.contains($0) }
+        if !others.isEmpty, !console.isQuiet {
+            console.complain(
+                "settle: not imported: \(others.joined(separator: ", ")); --all-collections takes all",
+                json: ["warning": "other collections were not imported", "collections": .array(others.map(JSONValue.string))])
+        }
+        return status
     }
 
-    func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws { try database.saveLocalDocument(id, body: body) }
+    private static func importOne(
+        _ name: String, _ store: any ImportStore, _ input: ImportInput, _ invocation: Invocation
+    ) throws -> ExitStatus {
+        let (arguments, console) = (invocation.arguments, invocation.console)
+        let options = ImportOptions(
+            collection: name, keepsWinners: arguments.flag("--keep-winner"), isStrict: arguments.flag("--strict"))
+        let bar = ProgressBar(console)
+        defer { bar.finish() }
+        let report = try input.source.importAll(into: store, options: options) { progress in
+            bar.update("Importing", fraction: progress.fraction, progress.details(bar.elapsed))
+            try Interruption.check()
+        }
+        bar.finish()
+        if console.isJSON {
+            var json = report.json.object ?? JSONObject()
+            if input.source.collections.count > 1 { json["collection"] = .string(name) }
+            json["seconds"] = JSONNumber(Quantity.seconds(bar.elapsed)).map(JSONValue.number) ?? .null
+            try console.print(JSONValue.object(json).description)
+        } else {
+            if input.source.collections.count > 1 { try console.printNote("Collection \(name)") }
+            try console.printNote(report.description)
+        }
+        return report.isWhole ? .success : .failure
+    }
+}
+
+extension ImportProgress {
+    /// What was read, for a progress bar.
+    func details(_ elapsed: Duration) -> String {
+        """
+        \(Quantity.grouped(documents)) documents  \(Quantity.rate(documents, in: elapsed))  \
+        \(Quantity.bytes(attachmentBytes)) of attachments
+        """
+    }
 }

@@ -1,7 +1,9 @@
+internal import Foundation
 internal import Settle
 import SettleCore
 import SettleDatabase
 internal import SettleHTTP
+import SettleImport
 import SettleReplication
 
 /// Stores documents at a server, many in one request. Attachments are kept in a temporary database until they are
@@ -33,14 +35,14 @@ final class RemoteImportStore: ImportStore {
         }
     }
 
-    func insert(_ revisions: [ReplicatedRevision]) throws -> [Importer.Outcome] {
+    func insert(_ revisions: [ReplicatedRevision]) throws -> [ImportOutcome] {
         let missing = try missing(revisions)
         let wanted = revisions.indices.filter {
             missing[revisions[$0].id]?.contains(revisions[$0].history.revision) ?? false
         }
         let sent = try wanted.map { try onTheWay(revisions[$0]) }
         let stored = try remote.wait { _, peer in try await peer.store(sent, branching: .allowed) }
-        var outcomes = [Importer.Outcome](repeating: .known, count: revisions.count)
+        var outcomes = [ImportOutcome](repeating: .known, count: revisions.count)
         for (index, outcome) in zip(wanted, stored) {
             switch outcome {
             case .stored, .known: outcomes[index] = .stored
@@ -71,8 +73,23 @@ final class RemoteImportStore: ImportStore {
 
     func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws { try remote.saveLocalDocument(id, body) }
 
-    func save(_ documents: [Document], onConflict conflict: Importer.Conflict) throws -> [Importer.Outcome] {
-        var outcomes = [Importer.Outcome](repeating: .stored, count: documents.count)
+    func setExpiration(_ date: Date, of id: DocumentID) throws -> Bool { false }
+
+    func keep(_ revision: RevisionID, of id: DocumentID) throws {
+        let state = try remote.state(of: id)
+        for leaf in state.tree.leaves where !leaf.isDeleted && leaf.revision != revision {
+            if let document = state.document(leaf.revision) { _ = try remote.delete(document, keeping: []) }
+        }
+    }
+
+    // A server is asked what it lacks, so a repeated import needs no place to go on from.
+
+    func mark() throws -> JSONValue? { nil }
+
+    func setMark(_ mark: JSONValue?) throws {}
+
+    func save(_ documents: [Document], onConflict conflict: ImportConflict) throws -> [ImportOutcome] {
+        var outcomes = [ImportOutcome](repeating: .stored, count: documents.count)
         var rest = Array(documents.indices)
         var bases: [DocumentID: RevisionID] = [:]
         // A document that lost against a concurrent write is retried on top of that.
@@ -90,6 +107,10 @@ final class RemoteImportStore: ImportStore {
         let stored = conflict == .fail ? try winners(of: rest.map { documents[$0].id }) : [:]
         for index in rest {
             let id = documents[index].id
+            if try remote.state(of: id).shown?.holdsSame(as: documents[index]) == true {
+                outcomes[index] = .known
+                continue
+            }
             outcomes[index] = conflict == .skip ? .skipped : .failed(Self.conflict(id, stored[id]))
         }
         return outcomes

@@ -2,6 +2,7 @@ internal import Settle
 import SettleCore
 import SettleDatabase
 internal import SettleHTTP
+internal import SettleImport
 import SettlePostgres
 internal import SettleServer
 
@@ -97,10 +98,10 @@ enum RestoreCommand: Command {
         for file in entry.documents + [entry.locals] {
             let input = try ByteInput.open("\(folder.path)/\(file.path)")
             var problem: ImportFailure?
-            let importer = Importer(LocalImportStore(database), options: Importer.Options()) {
+            let importer = RecordImporter(DatabaseImportStore(database), options: RecordImporter.Options()) {
                 problem = problem ?? $0
             }
-            try importer.run(RecordReader { try input.read() }) { _ in }
+            try importer.run(RecordReader(.json) { try input.read() }) { _ in }
             if let problem {
                 throw CommandError("corrupt", "\(name): \(file.path): \(problem.description)", status: .damaged)
             }

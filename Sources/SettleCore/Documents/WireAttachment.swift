@@ -74,6 +74,8 @@ package struct WireAttachment: Sendable {
             content = .inline(data)
             return
         }
+        // A file of couchbackup has the name of Cloudant's libraries.
+        if let type = value["contentType"]?.string, value["content_type"] == nil { contentType = type }
         length = value["length"]?.int.map(Int64.init)
         encodedLength = value["encoded_length"]?.int.map(Int64.init)
         if let data = value["data"] {

@@ -9,31 +9,15 @@ internal import SettlePlatform
 ///
 /// The tables decide, and not the name: `NAME.cblite2` is a folder of Couchbase Lite 1.2 and of 4.
 package enum ForeignSQLite {
-    /// Products with a schema in common.
-    package enum Family: Sendable {
-        /// Couchbase Lite 1.x and TouchDB.
-        case couchbase1
-        /// CDTDatastore and sync-android.
-        case cloudant
-        /// Couchbase Lite 2 to 4.
-        case couchbaseLite
-        /// PouchDB on SQLite.
-        case pouchDB
-    }
-
-    /// Opens the database at a place if it can be one of a family; see ``reader(at:)``.
-    ///
-    /// - Returns: `nil` also for a database of another family.
-    package static func reader(at url: URL, of family: Family) throws -> (any ForeignReader)? {
-        guard let reader = try reader(at: url) else { return nil }
-        let isOfFamily =
-            switch family {
-            case .couchbase1: (reader as? CouchbaseLite1Reader).map { $0.isOfCloudant != true } ?? false
-            case .cloudant: (reader as? CouchbaseLite1Reader).map { $0.isOfCloudant != false } ?? false
-            case .couchbaseLite: reader is CouchbaseLiteReader
-            case .pouchDB: reader is PouchSQLite
-            }
-        return isOfFamily ? reader : nil
+    /// The kinds of databases that a reader's may be, the likeliest first.
+    package static func kinds(of reader: any ForeignReader) -> [ForeignDatabase.Kind] {
+        switch reader {
+        case let reader as CouchbaseLite1Reader:
+            // An early file is the same in TouchDB and in CDTDatastore.
+            reader.isOfCloudant.map { $0 ? [.cloudant] : [.couchbase1] } ?? [.couchbase1, .cloudant]
+        case is CouchbaseLiteReader: [.cblite]
+        default: [.pouchdb]
+        }
     }
 
     /// Opens the database at a place: a file, the folder of a database, or a folder with one database in it.

@@ -11,6 +11,7 @@ package import SettleCore
 ///               | path ["not"] word [value]    such as city not in ["Brno"], or address exists
 ///               | path "missing"
 ///
+/// A name that is not a word is quoted: `"Unit Price" > 2`, `address."zip code" exists`.
 /// The signs and words are those of ``SelectorOperator``. Keywords may be written in any case.
 struct ConditionParser {
     private var scanner: ConditionScanner
@@ -70,6 +71,9 @@ struct ConditionParser {
         case .word(let path):
             try advance()
             return try condition(path)
+        case .value(.string(let name)) where !name.isEmpty:
+            try advance()
+            return try condition(SelectorPath.escaped(name))
         default: throw failure("a condition begins with the path of a member, such as age or address.city")
         }
     }

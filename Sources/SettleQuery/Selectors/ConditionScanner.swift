@@ -29,12 +29,17 @@ struct ConditionScanner {
             return .symbol(symbol == "==" ? "=" : symbol)
         }
         switch first {
-        case "\"", "'": return .value(.string(try quoted(first)))
+        case "\"", "'":
+            let text = try quoted(first)
+            guard rest.first == ".", let next = rest.dropFirst().first, next.isLetter || "\"'_".contains(next) else {
+                return .value(.string(text))
+            }
+            return .word(SelectorPath.escaped(text) + (try path()))
         case "[", "{": return .value(try json(try balanced()))
         case "0"..."9", "-", "+", ".":
             return .value(try json(consume { $0.isLetter || $0.isNumber || "+-.".contains($0) }))
         default:
-            let word = path()
+            let word = try path()
             guard word.isEmpty else { return .word(word) }
             throw failure("\"\(first)\" has no meaning here")
         }
@@ -54,13 +59,15 @@ struct ConditionScanner {
         return part
     }
 
-    /// A path, in which a backslash precedes a dot that belongs to a name.
-    private mutating func path() -> String {
+    /// A path, in which a backslash precedes a dot that belongs to a name; a name after a dot may be quoted.
+    private mutating func path() throws -> String {
         var path = ""
         while let character = rest.first {
             if character == "\\", let escaped = rest.dropFirst().first {
                 path += "\\\(escaped)"
                 rest = rest.dropFirst(2)
+            } else if character == "\"" || character == "'", path.hasSuffix(".") {
+                path += SelectorPath.escaped(try quoted(character))
             } else if character.isLetter || character.isNumber || "_.-@:$/".contains(character) {
                 path.append(character)
                 rest = rest.dropFirst()

@@ -72,6 +72,11 @@ package struct SelectorPath: Sendable {
         return names.map { name in String(decoding: name.filter { $0 != UInt8(ascii: "\\") }, as: UTF8.self) }
     }
 
+    /// A name as a part of a path: a backslash precedes each dot.
+    static func escaped(_ name: String) -> String {
+        String(name.flatMap { $0 == "." ? ["\\", $0] : [$0] })
+    }
+
     /// The array index that a name denotes: decimal digits, perhaps with a sign.
     private static func index(_ name: String) -> Int? { Int(name) }
 }

@@ -1,4 +1,5 @@
 import Settle
+import SettleImport
 import Testing
 
 @testable import SettleCommands

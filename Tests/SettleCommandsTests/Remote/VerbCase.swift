@@ -74,6 +74,7 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
         "serve": "runs a server of folders", "restore": "makes the folder of a new server",
         "renew": "makes secrets of a server's folder", "postgres": "prepares a PostgreSQL",
         "help": "has no database", "version": "has no database",
+        "inspect": "reads a file and no database",
     ]
 
     static let all = [
@@ -88,6 +89,13 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
                 Line("DB -", input: #"{"_id":"r","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]},"v":1}"#),
                 Line("DB - --stop-on-error", input: "{\"_id\":\"x\"}\n{\"_id\":\"y\"}\n"),
                 Line("NEW - --no-create", input: "{}"),
+                Line(
+                    "DB - --json",
+                    input: """
+                        {"name":"@cloudant/couchbackup","version":"2.9.10","mode":"full"}
+                        [{"_id":"q","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]}},{"_id":"q","_rev":"2-c","_deleted":true}]
+                        """), Line("DB - --json", input: "nonsense"),
+                Line("DB - --json", input: #"{"_id":"x","n":3}"# + "\n" + #"{"_id":"x","n":3}"#),
             ]),
         VerbCase(
             "export",

@@ -1,4 +1,5 @@
 import Settle
+import SettleImport
 import SettleDatabase
 import SettlePlatform
 import Testing
@@ -12,7 +13,7 @@ struct RoundTripTests {
         let options = Exporter.Options(includesLocal: true)
         let text = try Transfer.export(source, options)
         let copy = try Database.inMemory()
-        let (counts, failures) = try Transfer.load(text, into: copy, Importer.Options(batch: 1 + seed % 5))
+        let (counts, failures) = try Transfer.load(text, into: copy, RecordImporter.Options(batch: 1 + seed % 5))
         #expect(failures == [] && counts.failed == 0)
         #expect(try Transfer.export(copy, options) == text)
         for change in try source.changes() {

@@ -1,16 +1,17 @@
 import Foundation
 import Settle
+import SettleImport
 
 @testable import SettleCommands
 
 /// Imports from and exports to texts.
 enum Transfer {
     static func load(
-        _ text: String, into database: Database, _ options: Importer.Options = Importer.Options()
-    ) throws -> (counts: Importer.Counts, failures: [String]) {
+        _ text: String, into database: Database, _ options: RecordImporter.Options = RecordImporter.Options()
+    ) throws -> (counts: RecordImporter.Counts, failures: [String]) {
         var failures: [String] = []
         var rest = [Array(text.utf8)]
-        let importer = Importer(LocalImportStore(database), options: options) { failures.append($0.description) }
+        let importer = RecordImporter(DatabaseImportStore(database), options: options) { failures.append($0.description) }
         try importer.run(RecordReader { rest.popLast() ?? [] }) { _ in }
         return (importer.counts, failures)
     }

@@ -30,6 +30,10 @@ struct ConditionParserTests {
         ("n contains 3", #"{"n":{"$elemMatch":{"$eq":3}}}"#),
         (#"t CONTAINS "a.b""#, #"{"$or":[{"t":{"$elemMatch":{"$eq":"a.b"}}},{"t":{"$regex":"a\\.b"}}]}"#),
         ("a not in [1] and b Not Exists", #"{"$and":[{"$not":{"a":{"$in":[1]}}},{"$not":{"b":{"$exists":true}}}]}"#),
+        (#""Unit Price" > 2"#, #"{"Unit Price":{"$gt":2}}"#),
+        (#"'a.b' exists && !"in" missing"#, #"{"$and":[{"a\\.b":{"$exists":true}},{"$not":{"in":{"$exists":false}}}]}"#),
+        (#"address."zip code" = 1"#, #"{"address.zip code":{"$eq":1}}"#),
+        (#""Home Address".city = "x y""#, #"{"Home Address.city":{"$eq":"x y"}}"#),
         // A keyword of the language may be a member.
         ("in = 1 && exists exists", #"{"$and":[{"in":{"$eq":1}},{"exists":{"$exists":true}}]}"#),
     ]) func `a condition is translated to a selector`(condition: String, selector: String) throws {

@@ -1,11 +1,14 @@
 import Settle
 import Testing
 
-@testable import SettleCommands
+@testable import SettleImport
 
 struct CSVTests {
     private func read(_ text: String, pieces length: Int = .max, types: Bool = true) throws -> [RecordReader.Record] {
-        try records(of: text, pieces: length) { CSVReader(takesTypes: types, $0) }
+        try records(of: CSVReader(takesTypes: types) {
+                let input = TextInput(pieces(of: Array(text.utf8), length))
+                return { try input.read() }
+            })
     }
 
     private func texts(_ records: [RecordReader.Record]) -> [String] {
@@ -51,11 +54,46 @@ struct CSVTests {
 
     @Test(arguments: [("a,a\n1,2\n", "two columns are named \"a\""), ("a,\n1,2\n", "a column has no name")])
     func `a header that can't name members is refused`(text: String, complaint: String) throws {
-        let error = try #require(throws: CommandError.self) { try read(text) }
-        #expect(error.message.hasPrefix("line 1: \(complaint)") && error.status == .refused)
+        let error = try #require(throws: ForeignFileError.self) { try read(text) }
+        #expect(error.message.hasPrefix("line 1: \(complaint)") && error.code == .unknown)
     }
 
     @Test func `an empty input has no documents`() throws {
         #expect(try read("").isEmpty && read("a,b\n").isEmpty)
+    }
+
+    @Test(arguments: [
+        "_id,zip\n1,00501\n2,10001\n3,TRUE\n", "_id;zip\n1;00501\n2;10001\n3;TRUE\n", "_id\tzip\r1\t00501\r2\t10001\r3\tTRUE",
+        "sep=;\r\n_id;zip\r\n1;00501\r\n2;10001\r\n3;TRUE\r\n",
+    ])
+    func `a column has one type, whatever separates its cells and lines`(text: String) throws {
+        for length in [1, 2, 7, 1000] {
+            #expect(
+                texts(try read(text, pieces: length)) == [
+                    #"{"_id":"1","zip":"00501"}"#, #"{"_id":"2","zip":"10001"}"#, #"{"_id":"3","zip":"TRUE"}"#,
+                ])
+        }
+    }
+
+    @Test func `a separator in quotes does not count, and other separators are text`() throws {
+        #expect(texts(try read("\"a;b;c\",d\n1;2,3\n")) == [#"{"a;b;c":"1;2","d":3}"#])
+    }
+
+    @Test func `numbers stay texts in a column with another text`() throws {
+        #expect(texts(try read("code\n1\n0E0\nx\n")) == [#"{"code":"1"}"#, #"{"code":"0E0"}"#, #"{"code":"x"}"#])
+        #expect(texts(try read("n\n1\n\"\"\n2.5\n")) == [#"{"n":1}"#, "{}", #"{"n":2.5}"#])
+    }
+
+    @Test func `a text that is not UTF-8 is refused with the option that reads it`() throws {
+        let bytes = Array("_id,name\n1,M".utf8) + [0xFC] + Array("ller\n".utf8)
+        let error = try #require(throws: ForeignFileError.self) {
+            try records(of: CSVReader(takesTypes: true) { pieces(of: bytes, 3) })
+        }
+        #expect(error.message.contains("line 2 is not UTF-8") && error.message.contains("--encoding windows-1252"))
+        let reader = CSVReader(takesTypes: true) {
+            let input = TextInput(encoding: .windows1252, pieces(of: bytes, 3))
+            return { try input.read() }
+        }
+        #expect(texts(try records(of: reader)) == [#"{"_id":"1","name":"Müller"}"#])
     }
 }

@@ -1,10 +1,14 @@
+import Settle
 import Testing
 
-@testable import SettleCommands
+@testable import SettleImport
 
 struct RecordReaderTests {
     private func read(_ text: String, pieces length: Int = .max, longest: Int = 1000) throws -> [RecordReader.Record] {
-        try records(of: text, pieces: length) { RecordReader(longest: longest, $0) }
+        try records(of: text, pieces: length) { source in
+            let input = TextInput(source)
+            return RecordReader(nil, longest: longest) { try input.read() }
+        }
     }
 
     private func texts(_ records: [RecordReader.Record]) -> [String] {
@@ -39,6 +43,7 @@ struct RecordReaderTests {
         let records = try read("[{},")
         #expect(records.map(\.problem) == [nil, "the array is not closed"])
         #expect(texts(try read("[{},{\"a\"")).last == "")
+        #expect(try read("{\"docs\":[{},{}]").last?.problem == "the object is not closed")
     }
 
     @Test(arguments: ["\n", ","])

@@ -1,6 +1,5 @@
-internal import Settle
-import SettleCore
-import SettleDatabase
+package import SettleCore
+internal import SettleDatabase
 internal import SettlePlatform
 
 /// Makes documents of their JSON as `get`, `export`, CouchDB's `_all_docs` and people write it.
@@ -8,60 +7,77 @@ struct DocumentParser {
     let attachments: AttachmentImporter
     /// The member whose value is the id of a document that has no `_id`.
     var idMember: String?
+    /// Whether a document is refused that names an attachment whose content is not there.
+    var isStrict = false
+
+    /// What a text holds.
+    struct Parsed {
+        let document: IncomingDocument
+        /// The attachments whose contents are not there.
+        var missing: [String] = []
+        /// Whether the text says that the document has conflicts.
+        var hasConflicts = false
+    }
 
     /// Reads a document.
     ///
     /// - Returns: The document, or `nil` for a piece of an attachment's content, which the importer has taken.
-    /// - Throws: ``JSONError``, ``CommandError``, or ``DatabaseError`` of an attachment.
-    func parse(_ bytes: [UInt8]) throws -> IncomingDocument? {
+    /// - Throws: ``JSONError``, or ``DatabaseError``.
+    func parse(_ bytes: [UInt8], isDeletionAtSource: Bool = false) throws -> Parsed? {
         let reader = try DocumentReader.read(bytes, allowsReserved: true)
         if reader.reserved.isEmpty, try attachments.add(piece: reader.body) { return nil }
         let document = try WireDocument(file: reader)
         let id = try id(document.id, reader.body)
-        if id.isLocal { return .local(id, reader.body) }
+        if id.isLocal { return Parsed(document: .local(id, reader.body)) }
         if case .impossible(let text) = document.revision { _ = try RevisionID(validating: text) }
-        let files =
-            document.attachments.isEmpty ? [] : try attachments.attachments(document.attachments, of: id)
+        let (files, missing) = try files(of: document, id)
+        let hasConflicts = reader.reserved.contains { $0.name == "_conflicts" && $0.value.count > 2 }
         if let history = document.history ?? document.revision?.id.map({ RevisionHistory($0) }) {
-            return .revision(
-                ReplicatedRevision(
-                    id: id, history: history, isDeleted: document.isDeleted, body: reader.body, attachments: files))
+            let revision = ReplicatedRevision(
+                id: id, history: history, isDeleted: document.isDeleted,
+                isDeletionAtSource: isDeletionAtSource && document.isDeleted, body: reader.body, attachments: files)
+            return Parsed(document: .revision(revision), missing: missing, hasConflicts: hasConflicts)
         }
         if document.isDeleted {
-            throw CommandError.invalid("a deletion needs the _rev of its tombstone; use `settle delete` to delete")
+            throw DatabaseError(
+                .invalid, "a deletion needs the _rev of its tombstone; use `settle delete` to delete")
         }
-        return .edit(Document(id: id, body: reader.body, attachments: files))
+        return Parsed(document: .edit(Document(id: id, body: reader.body, attachments: files)), missing: missing)
+    }
+
+    private func files(
+        of document: WireDocument, _ id: DocumentID
+    ) throws -> (found: [DocumentAttachment], missing: [String]) {
+        if document.attachments.isEmpty { return ([], []) }
+        if isStrict { return (try attachments.attachments(document.attachments, of: id), []) }
+        return try attachments.attachmentsAtHand(document.attachments, of: id)
     }
 
     private func id(_ text: String?, _ body: DocumentBody) throws -> DocumentID {
         if let text { return try DocumentID(validating: text) }
-        guard let idMember else { return Self.newID() }
+        // An id nobody has: 32 hex digits, as CouchDB makes them.
+        guard let idMember else { return DocumentID(unchecked: SecureRandom.hexadecimal()) }
         switch body[idMember] {
         case .string(let text): return try DocumentID(validating: text)
         case .number(let number): return try DocumentID(validating: number.text)
-        case nil: throw CommandError.invalid("there is neither _id nor the member \"\(idMember)\"")
-        default: throw CommandError.invalid("the member \"\(idMember)\" is neither a string nor a number")
+        case nil: throw DatabaseError(.invalid, "there is neither _id nor the member \"\(idMember)\"")
+        default: throw DatabaseError(.invalid, "the member \"\(idMember)\" is neither a string nor a number")
         }
-    }
-
-    /// An id nobody has: 32 hex digits, as CouchDB makes them.
-    static func newID() -> DocumentID {
-        DocumentID(unchecked: SecureRandom.hexadecimal())
     }
 }
 
 extension WireDocument {
     /// Reads a document of a file, or one that a person typed.
     ///
-    /// - Throws: ``CommandError``, or the error of an invalid id or revision.
-    init(file reader: DocumentReader) throws {
+    /// - Throws: ``DatabaseError``, or the error of an invalid id or revision.
+    package init(file reader: DocumentReader) throws {
         do { try self.init(reader, .file) } catch let fault as Fault {
             switch fault {
             case .illegalID(let text): _ = try DocumentID(validating: text)
             case .invalidRevision(let text?): _ = try RevisionID(validating: text)
             default: break
             }
-            throw CommandError.invalid(Self.words(for: fault))
+            throw DatabaseError(.invalid, Self.words(for: fault))
         }
     }
 
@@ -98,44 +114,6 @@ enum IncomingDocument: Sendable {
         case .edit(let document): document.id
         case .revision(let revision): revision.id
         case .local(let id, _): id
-        }
-    }
-}
-
-// MARK: - GivenDocument
-
-/// A document as someone typed it: a body, and the reserved members of one that `get` wrote.
-struct GivenDocument {
-    /// The members.
-    let body: DocumentBody
-    /// The `_rev`, where there is one.
-    let revision: RevisionID?
-    /// The attachments; `nil` if the JSON has no `_attachments`.
-    let attachments: [WireAttachment]?
-
-    /// Reads a document that is to be saved under an id.
-    ///
-    /// - Throws: ``JSONError``, or ``CommandError`` for reserved members that don't fit.
-    init(_ bytes: [UInt8], id: DocumentID) throws {
-        let reader = try DocumentReader.read(bytes, allowsReserved: true)
-        let document = try WireDocument(file: reader)
-        if let given = document.id, given != id.string {
-            throw CommandError.invalid("the _id of the JSON is \"\(given)\", not \"\(id)\"")
-        }
-        if document.isDeleted { throw CommandError.invalid("use `settle delete` to delete a document") }
-        if !id.isLocal, case .impossible(let text) = document.revision { _ = try RevisionID(validating: text) }
-        body = document.body
-        revision = id.isLocal ? nil : document.revision?.id
-        attachments = reader.reserved.contains { $0.name == WireAttachment.listName } ? document.attachments : nil
-    }
-
-    /// The attachments as an edit has them: those without content are what the document has already.
-    var editedAttachments: [WireAttachment]? {
-        attachments?.map { attachment in
-            guard case .inline = attachment.content else { return attachment }
-            return WireAttachment(
-                attachment.name, contentType: attachment.contentType, encoding: attachment.encoding,
-                content: attachment.content)
         }
     }
 }

@@ -1,6 +1,5 @@
-internal import Settle
-import SettleCore
-import SettleDatabase
+package import SettleCore
+package import SettleDatabase
 internal import SettlePlatform
 
 /// Takes the attachments of an input: their contents inline, in pieces before the document, or known here already.
@@ -10,8 +9,9 @@ internal import SettlePlatform
 ///     {"$blob":"sha-256 in hex","offset":0,"data":"base64"}
 ///
 /// One content at a time is open. Finished ones are kept until a document without any comes.
-final class AttachmentImporter {
-    private let database: Database
+package final class AttachmentImporter {
+    /// Where the contents go.
+    package let database: Database
     private let known: (DocumentID) throws -> [DocumentAttachment]
     private var open: (name: String, length: Int64, writer: AttachmentWriter)?
     private var finished: [String: DocumentAttachment] = [:]
@@ -21,7 +21,7 @@ final class AttachmentImporter {
     /// - Parameters:
     ///   - database: Where contents go.
     ///   - known: The attachments that a document has already; those of the database unless given.
-    init(_ database: Database, known: ((DocumentID) throws -> [DocumentAttachment])? = nil) {
+    package init(_ database: Database, known: ((DocumentID) throws -> [DocumentAttachment])? = nil) {
         self.database = database
         self.known = known ?? { try database.leaves(of: $0).flatMap(\.attachments) }
     }
@@ -31,14 +31,14 @@ final class AttachmentImporter {
         guard body.utf8.starts(with: "{\"$blob\"".utf8), let name = body["$blob"]?.string,
             let offset = body["offset"]?.int, let data = body["data"]?.string
         else { return false }
-        guard let bytes = Base64.decode(data.utf8) else { throw CommandError.invalid("the data is not base64") }
+        guard let bytes = Base64.decode(data.utf8) else { throw DatabaseError(.invalid, "the data is not base64") }
         if open?.name != name || offset == 0 {
             try finish()
             open = (name, 0, try database.attachmentWriter(contentType: "", encoding: .identity))
         }
         guard let current = open, current.length == Int64(offset) else {
             open = nil
-            throw CommandError.invalid("a piece of the content \(name) is missing before offset \(offset)")
+            throw DatabaseError(.invalid, "a piece of the content \(name) is missing before offset \(offset)")
         }
         try current.writer.write(bytes)
         open?.length += Int64(bytes.count)
@@ -50,16 +50,33 @@ final class AttachmentImporter {
         open = nil
         let attachment = try current.writer.finish(name: "content")
         guard attachment.blob.description == current.name else {
-            throw CommandError.invalid("the pieces of the content \(current.name) are not what their name says")
+            throw DatabaseError(.invalid, "the pieces of the content \(current.name) are not what their name says")
         }
         finished[current.name] = attachment
     }
 
     /// The attachments of a document, in order.
-    func attachments(_ members: [WireAttachment], of id: DocumentID) throws -> [DocumentAttachment] {
+    ///
+    /// - Throws: ``DatabaseError`` with code `attachmentMissing` if a content is neither in the input nor in the document.
+    package func attachments(_ members: [WireAttachment], of id: DocumentID) throws -> [DocumentAttachment] {
         defer { finished = [:] }
         try finish()
         return try members.map { try attachment($0, of: id) }
+    }
+
+    /// The attachments of a document whose contents are there, in order, and the names of the others.
+    func attachmentsAtHand(
+        _ members: [WireAttachment], of id: DocumentID
+    ) throws -> (found: [DocumentAttachment], missing: [String]) {
+        defer { finished = [:] }
+        try finish()
+        var (found, missing) = ([DocumentAttachment](), [String]())
+        for member in members {
+            do { found.append(try attachment(member, of: id)) } catch let error as DatabaseError
+                where error.code == .attachmentMissing
+            { missing.append(member.name) }
+        }
+        return (found, missing)
     }
 
     private func attachment(_ wire: WireAttachment, of id: DocumentID) throws -> DocumentAttachment {
@@ -68,7 +85,7 @@ final class AttachmentImporter {
         switch wire.content {
         case .follows(let follows?):
             guard let stored = finished[follows] else {
-                throw CommandError.invalid("the content \(follows) of \"\(name)\" does not stand before the document")
+                throw DatabaseError(.invalid, "the content \(follows) of \"\(name)\" does not stand before the document")
             }
             return try described(stored, name, type, revpos, encoding ?? .identity, digest)
         case .inline(let bytes):
@@ -81,7 +98,8 @@ final class AttachmentImporter {
             return try described(made, name, type, revpos, made.encoding, made.encoding == .gzip ? nil : digest)
         case .stub, .follows(nil):
             guard let known = try known(id).first(where: { $0.digest.description == digest }) else {
-                throw CommandError.invalid("the content of \"\(name)\" is neither in the input nor in this document")
+                throw DatabaseError(
+                    .attachmentMissing, "the content of \"\(name)\" is neither in the input nor in this document")
             }
             return try described(known, name, type, revpos, known.encoding, digest)
         }
@@ -102,7 +120,7 @@ final class AttachmentImporter {
         _ digest: String?
     ) throws -> DocumentAttachment {
         if let digest, digest != stored.digest.description {
-            throw CommandError.invalid("the content of \"\(name)\" has another digest than \(digest)")
+            throw DatabaseError(.invalid, "the content of \"\(name)\" has another digest than \(digest)")
         }
         let isExpanded = encoding == .gzip && stored.encoding == .identity
         let content = isExpanded ? try database.expanded(stored) : stored

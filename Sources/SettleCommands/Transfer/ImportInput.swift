@@ -1,0 +1,93 @@
+internal import Foundation
+internal import Settle
+import SettleImport
+internal import SettlePlatform
+
+/// The input of an import: a file or folder by its path, or a stream that is read once.
+struct ImportInput {
+    /// What it holds.
+    let source: ForeignDatabase
+    /// The bytes that were read, and their number if it is known.
+    let position: () -> (done: Int64, total: Int64?)
+
+    /// The options that say what the input is.
+    static let options = [
+        Option(
+            "--from", value: "KIND",
+            "what the input is, if its content does not tell: \(ForeignDatabase.Kind.allCases.map(\.rawValue).joined(separator: ", "))"
+        ),
+        Option("--csv", "the input is CSV; of a FILE that ends in .csv or .tsv it is without this option"),
+        Option("--text", "of CSV: store every cell as a text"),
+        Option(
+            "--encoding", value: "NAME",
+            "the encoding of a text that is not UTF-8: \(TextEncoding.allCases.dropFirst().map(\.rawValue).joined(separator: ", "))"
+        ),
+    ]
+
+    /// Opens the input, and finds out what it is.
+    ///
+    /// - Throws: ``CommandError`` for what can't be imported.
+    init(_ path: String, _ arguments: Arguments) throws {
+        let kind = try Self.kind(arguments)
+        let encoding = try Self.encoding(arguments)
+        let options = DumpOptions(encoding: encoding, takesTexts: arguments.flag("--text"))
+        let isPlace = path != "-" && FileStatus(path: path).map { $0.isRegular || $0.isFolder } == true
+        if isPlace {
+            source = try ForeignDatabase(at: URL(fileURLWithPath: path), kind: kind, options)
+            let place = source.position
+            position = { place.map { $0() }.map { ($0.done, $0.total) } ?? (0, nil) }
+        } else {
+            let input = try ByteInput.open(path)
+            let isTable = kind == .csv || [".csv", ".tsv"].contains { path.lowercased().hasSuffix($0) }
+            let spool = isTable ? try SpooledInput(input) : nil
+            source = try ForeignDatabase(
+                stream: options.source(kind, named: path) {
+                    if let spool { return try spool.open() }
+                    return { try input.read() }
+                })
+            position = { (input.count, input.size) }
+        }
+        if arguments.flag("--text"), source.kind != .csv {
+            throw CommandError.usage("--text is for CSV", verb: ImportCommand.spec.name)
+        }
+    }
+
+    private static func kind(_ arguments: Arguments) throws -> ForeignDatabase.Kind? {
+        if arguments.flag("--csv") { return .csv }
+        guard let name = arguments.text("--from"), name != "auto" else { return nil }
+        guard let kind = ForeignDatabase.Kind(rawValue: name) else {
+            let names = ForeignDatabase.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandError.usage("--from must be one of \(names)")
+        }
+        return kind
+    }
+
+    private static func encoding(_ arguments: Arguments) throws -> TextEncoding? {
+        guard let name = arguments.text("--encoding") else { return nil }
+        guard let encoding = TextEncoding(rawValue: name.lowercased()) else {
+            let names = TextEncoding.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandError.usage("--encoding must be one of \(names)")
+        }
+        return encoding
+    }
+}
+
+// MARK: - SpooledInput
+
+/// A copy of a stream, which can be read several times.
+private final class SpooledInput {
+    private let path = FileManager.default.temporaryDirectory.appending(path: "settle-\(UUID().uuidString)").path
+
+    init(_ input: ByteInput) throws {
+        let output = try ByteOutput(path: path)
+        while case let piece = try input.read(), !piece.isEmpty { try output.write(piece) }
+        try output.finish()
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func open() throws -> () throws -> [UInt8] {
+        let bytes = try FileBytes(path: path)
+        return { try bytes.next() }
+    }
+}

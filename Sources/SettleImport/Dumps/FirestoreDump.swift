@@ -1,0 +1,46 @@
+internal import SettleCore
+
+/// The object that node-firestore-import-export writes: collections of documents, which have collections of their own.
+///
+///     {"__collections__":{"users":{"ada":{"name":"Ada","__collections__":{"notes":{…}}}}}}
+enum FirestoreDump {
+    private static let collectionsName = "__collections__"
+    private static let typeName = "__datatype__"
+
+    /// The documents, whose ids are their paths: `users/ada`, `users/ada/notes/n1`.
+    static func records(of dump: JSONValue) -> [RecordReader.Record] {
+        var records: [RecordReader.Record] = []
+        add(collections: dump[collectionsName], below: "", to: &records)
+        return records
+    }
+
+    private static func add(collections: JSONValue?, below path: String, to records: inout [RecordReader.Record]) {
+        for collection in collections?.object ?? JSONObject() {
+            for document in collection.value.object ?? JSONObject() {
+                let id = "\(path)\(collection.name)/\(document.name)"
+                var body = JSONObject([("_id", .string(id))])
+                for member in document.value.object ?? JSONObject() where member.name != collectionsName {
+                    body[member.name] = plain(member.value)
+                }
+                records.append(RecordReader.Record(bytes: JSONValue.object(body).utf8, line: 1, column: 1))
+                add(collections: document.value[collectionsName], below: "\(id)/", to: &records)
+            }
+        }
+    }
+
+    private static func plain(_ value: JSONValue) -> JSONValue {
+        if let array = value.array { return .array(array.map(plain)) }
+        guard let object = value.object else { return value }
+        let content = object["value"] ?? .null
+        switch object[typeName]?.string {
+        case "timestamp":
+            guard let seconds = content["_seconds"]?.int, abs(seconds) < 1 << 42 else { return content }
+            let nanoseconds = content["_nanoseconds"]?.int ?? 0
+            return .string(ISODate.text(milliseconds: seconds * 1000 + nanoseconds / 1_000_000))
+        case "geopoint":
+            return ["latitude": content["_latitude"] ?? .null, "longitude": content["_longitude"] ?? .null]
+        case "documentReference": return content
+        default: return .object(JSONObject(object.map { ($0.name, plain($0.value)) }))
+        }
+    }
+}

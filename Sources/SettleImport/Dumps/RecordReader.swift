@@ -1,0 +1,571 @@
+internal import SettleCore
+internal import SettleDatabase
+
+/// Splits a dump into the texts of documents, in bounded memory.
+///
+/// The beginning of the input determines its form (``DumpKind``): documents in lines or one after the other, arrays, answers of
+/// CouchDB, and the files of couchbackup and PouchDB. The elements of a list are found by counting brackets outside of strings, so
+/// that a malformed element affects only itself, as long as its brackets match. Several lists may follow one another.
+///
+///     unknown ── begin ──▶ lines                    one document, or one array of a backup, a line
+///                    └───▶ between ⇄ list, tail     values by their brackets
+package final class RecordReader: RecordSource {
+    private enum State { case unknown, first, lines, between, list, tail, ended }
+
+    /// Longer texts are reported and skipped.
+    package static let longest = 256 * 1024 * 1024
+
+    private let cursor: TextCursor
+    private let longest: Int
+    private let expected: ForeignDatabase.Kind?
+    private var state = State.unknown
+    private var waiting: [Record] = []
+    private var listLine = 0
+    /// Whether the last array began and ended in one line, so that a backup may go on in the next.
+    private var hadArrayInLine = false
+    private var hasDocument = false
+    /// The form, once ``begin()`` was called.
+    package private(set) var form = DumpKind.documents
+    /// What was found besides documents.
+    package private(set) var notes = DumpNotes()
+
+    /// Creates a reader of a source that returns pieces of text in UTF-8, and an empty one at the end.
+    ///
+    /// - Parameters:
+    ///   - kind: What the input is, where its beginning does not tell.
+    ///   - longest: The length of the longest text in bytes.
+    package init(
+        _ kind: ForeignDatabase.Kind? = nil, longest: Int = RecordReader.longest, _ next: @escaping () throws -> [UInt8]
+    ) {
+        expected = kind
+        self.longest = longest
+        cursor = TextCursor(next)
+    }
+
+    /// Finds out the form, and reads up to the first document.
+    ///
+    /// - Throws: ``ForeignFileError`` for what can't be imported.
+    package func begin() throws {
+        guard state == .unknown else { return }
+        try recognize()
+        if waiting.isEmpty, let first = try next() { waiting.insert(first, at: 0) }
+    }
+
+    /// The next text; `nil` at the end.
+    package func read() throws -> Record? {
+        try begin()
+        return try next()
+    }
+
+    private func next() throws -> Record? {
+        while waiting.isEmpty {
+            switch state {
+            case .unknown, .ended: return nil
+            case .first: try endFirst()
+            case .lines: try takeLine()
+            case .between: try takeValue()
+            case .list: try takeElement()
+            case .tail: try takeTail()
+            }
+        }
+        return waiting.removeFirst()
+    }
+
+    private func end(_ problem: String) {
+        state = .ended
+        waiting.append(Record(bytes: [], line: cursor.line, column: cursor.column, problem: problem))
+    }
+}
+
+// MARK: - Recognition
+
+extension RecordReader {
+    private func recognize() throws {
+        if expected == .couchbackup {
+            (form, state) = (.couchbackupLines, .lines)
+            return
+        }
+        switch try cursor.skipBlanks() {
+        case nil: state = .ended
+        case UInt8(ascii: "["):
+            form = .array
+            try beginArray()
+            try takeElement()
+            if let first = waiting.first { try check(first) }
+        case UInt8(ascii: "{"): try recognize(try object(findsLists: true))
+        case let byte?:
+            let shown = 0x21..<0x7F ~= byte ? "\"\(Character(Unicode.Scalar(byte)))\"" : "no printable character"
+            throw ForeignFileError(
+                .unknown,
+                """
+                line \(cursor.line) begins with \(shown), so the input is not JSON; a table is imported with --csv
+                """)
+        }
+        if let expected, expected != form.kind, !(expected == .json && form == .mongo) {
+            throw ForeignFileError(.unknown, "the input is not \(expected.rawValue); it seems to be \(form.title)")
+        }
+    }
+
+    private func recognize(_ found: Found) throws {
+        switch found {
+        case .list: break
+        case .whole(let part):
+            let record = record(of: part)
+            try check(record)
+            try recognize(JSONOutline(part.bytes), part)
+        }
+    }
+
+    private func recognize(_ outline: JSONOutline, _ part: TextCursor.Part) throws {
+        func text(_ name: String) -> String? { Self.value(name, outline, part.bytes)?.string }
+        let names = Set(outline.members.map(\.name))
+        let isDocument = names.contains("_id") || names.contains("_rev")
+        if isDocument {
+            takeFirst(part)
+        } else if names.contains("__collections__") {
+            (form, state) = (.firestore, .between)
+            waiting = try FirestoreDump.records(of: JSONValue(utf8: part.bytes))
+        } else if text("name") == Self.couchbackupName {
+            form = .couchbackup(version: text("version") ?? "", mode: text("mode") ?? "full")
+            state = .lines
+        } else if names.isSuperset(of: ["version", "db_type"]) {
+            (form, state) = (.pouchdb, .between)
+        } else if names.isSuperset(of: ["seq", "changes", "id"]) {
+            (form, state) = (.continuousChanges, .lines)
+            try take(change: part)
+        } else {
+            takeFirst(part)
+        }
+    }
+
+    /// Takes the first document.
+    private func takeFirst(_ part: TextCursor.Part) {
+        state = part.line == cursor.line ? .first : .between
+        waiting = [record(of: part)]
+        noteMongo()
+        if form == .mongo { waiting = waiting.map(Self.translated) }
+    }
+
+    /// Looks at the line of the first document: if it ends with the document, the others are lines too.
+    private func endFirst() throws {
+        state = .lines
+        while let byte = try cursor.peek() {
+            guard TextCursor.isBlank(byte) else {
+                if byte == UInt8(ascii: "{") { state = .between }
+                return
+            }
+            cursor.step()
+            if byte == UInt8(ascii: "\n") { return }
+        }
+    }
+
+    /// Refuses an input whose first value is not JSON, or not a document.
+    private func check(_ record: Record) throws {
+        if let problem = record.problem {
+            throw ForeignFileError(.unknown, "line \(record.line): \(problem); nothing can be imported")
+        }
+        do { _ = try JSONOutline(record.bytes) } catch let error {
+            let column = error.line == 1 ? record.column + error.column - 1 : error.column
+            throw ForeignFileError(
+                .unknown,
+                """
+                line \(record.line + error.line - 1), column \(column): \(error.message); the input begins like JSON and is not
+                """)
+        }
+        if form == .array {
+            noteMongo()
+            if form == .mongo { waiting = waiting.map(Self.translated) }
+        }
+    }
+
+    /// Whether the first document is written in MongoDB's Extended JSON.
+    private func noteMongo() {
+        guard form == .documents || form == .array, expected != .json, let first = waiting.first else { return }
+        if expected == .mongo || MongoDocument.isOne(first.bytes) { form = .mongo }
+    }
+
+    private static let couchbackupName = "@cloudant/couchbackup"
+}
+
+// MARK: - Objects
+
+extension RecordReader {
+    /// What an object turned out to be.
+    private enum Found {
+        /// A list of documents begins: the state is `list`.
+        case list
+        /// An object without such a list.
+        case whole(TextCursor.Part)
+    }
+
+    /// What may stand before the list of an answer.
+    private static let heads: Set<String> = [
+        "new_edits", "total_rows", "offset", "update_seq", "last_seq", "pending", "bookmark", "warning",
+        "execution_stats",
+    ]
+
+    /// Reads an object up to the list of documents in it or, without one, whole.
+    private func object(findsLists: Bool) throws -> Found {
+        var part = TextCursor.Part(line: cursor.line, column: cursor.column)
+        func take(_ bytes: [UInt8]) {
+            part.bytes += bytes
+            part.length += bytes.count
+        }
+        cursor.step()
+        take([UInt8(ascii: "{")])
+        while findsLists {
+            guard try cursor.skipBlanks() == UInt8(ascii: "\"") else { break }
+            let name = try cursor.quoted(atMost: longest)
+            take(name)
+            guard try cursor.skipBlanks() == UInt8(ascii: ":") else { break }
+            cursor.step()
+            take([UInt8(ascii: ":")])
+            let first = try cursor.skipBlanks()
+            let text = (try? JSONValue(utf8: name))?.string ?? ""
+            if first == UInt8(ascii: "["), let list = Self.lists[text] {
+                cursor.step()
+                guard let element = try firstElement(of: list) else { return .list }
+                take([UInt8(ascii: "[")] + element.bytes)
+                break
+            }
+            guard Self.heads.contains(text) else { break }
+            let value = try cursor.element(atMost: Self.longestHead)
+            take(value.bytes)
+            note(text, value.bytes)
+            guard value.length <= Self.longestHead, try cursor.peek() == UInt8(ascii: ",") else { break }
+            cursor.step()
+            take([UInt8(ascii: ",")])
+        }
+        try cursor.close(&part, atMost: longest)
+        return .whole(part)
+    }
+
+    private static let lists: [String: DumpKind] = ["docs": .bulk, "rows": .rows, "results": .changes]
+    private static let longestHead = 1024 * 1024
+
+    /// Begins a list if its first element shows that it is one of documents; otherwise returns that element.
+    private func firstElement(of list: DumpKind) throws -> TextCursor.Part? {
+        func begin() {
+            if form != .pouchdb { form = list }
+            state = .list
+            listLine = 0
+        }
+        let first = try cursor.skipBlanks()
+        if list == .bulk || first == UInt8(ascii: "]") || first == nil {
+            begin()
+            return nil
+        }
+        let element = try cursor.element(atMost: longest)
+        guard let outline = try? JSONOutline(element.bytes) else { return element }
+        let isOne =
+            list == .rows
+            ? outline["key"] != nil || outline["id"] != nil : outline["seq"] != nil || outline["changes"] != nil
+        guard isOne else { return element }
+        begin()
+        try take(element: element)
+        return nil
+    }
+
+    private func beginArray() throws {
+        listLine = cursor.line
+        cursor.step()
+        state = .list
+    }
+
+    private func takeValue() throws {
+        switch try cursor.skipBlanks() {
+        case nil: state = .ended
+        case UInt8(ascii: "[") where hadArrayInLine && form == .array:
+            (form, state) = (.couchbackupLines, .lines)
+        case UInt8(ascii: "[") where form != .pouchdb: try beginArray()
+        case UInt8(ascii: "{"):
+            guard case .whole(let part) = try object(findsLists: form != .documents && form != .mongo) else { return }
+            try take(whole: part)
+        default: end("something else than a document follows")
+        }
+    }
+
+    private func take(whole part: TextCursor.Part) throws {
+        switch form {
+        case .documents, .array, .mongo: waiting.append(translatedIfNeeded(record(of: part)))
+        case .pouchdb:
+            guard let outline = try? JSONOutline(part.bytes) else {
+                waiting.append(record(of: part))
+                return
+            }
+            if outline["seq"] != nil {
+                note("last_seq", Self.value("seq", outline, part.bytes)?.utf8 ?? [])
+            } else if outline["db_type"] == nil {
+                waiting.append(record(of: part, problem: "neither documents nor a sequence of a PouchDB dump"))
+            }
+        default: waiting.append(record(of: part, problem: "an object without a list of documents follows"))
+        }
+    }
+
+    /// Reads what follows the list in its object.
+    private func takeTail() throws {
+        switch try cursor.skipBlanks() {
+        case UInt8(ascii: "}"):
+            cursor.step()
+            state = .between
+        case UInt8(ascii: ","):
+            cursor.step()
+            guard try cursor.skipBlanks() == UInt8(ascii: "\"") else { return end("a member's name is missing") }
+            let name = (try? JSONValue(utf8: cursor.quoted(atMost: Self.longestHead)))?.string ?? ""
+            guard try cursor.skipBlanks() == UInt8(ascii: ":") else { return end("a colon is missing") }
+            cursor.step()
+            _ = try cursor.skipBlanks()
+            let value = try cursor.element(atMost: Self.longestHead)
+            if Self.heads.contains(name) { note(name, value.bytes) } else { notes.otherMembers.insert(name) }
+        case nil: end("the object is not closed")
+        default: end("a comma or } is missing after the list")
+        }
+    }
+
+    private func note(_ name: String, _ value: [UInt8]) {
+        guard name == "last_seq", let value = try? JSONValue(utf8: value), !value.isNull else { return }
+        notes.lastSequence = value.string ?? value.description
+    }
+
+    private static func value(_ name: String, _ outline: JSONOutline, _ bytes: [UInt8]) -> JSONValue? {
+        outline[name].flatMap { try? JSONValue(utf8: Array(bytes[$0])) }
+    }
+}
+
+// MARK: - Elements
+
+extension RecordReader {
+    private func takeElement() throws {
+        switch try cursor.skipBlanks(and: UInt8(ascii: ",")) {
+        case nil: end("the array is not closed")
+        case UInt8(ascii: "]"):
+            cursor.step()
+            hadArrayInLine = listLine == cursor.line
+            state = listLine > 0 ? .between : .tail
+        case UInt8(ascii: "}"): end("a bracket is closed that was not opened")
+        default: try take(element: cursor.element(atMost: longest))
+        }
+    }
+
+    private func take(element part: TextCursor.Part) throws {
+        switch form {
+        case .rows: try take(row: part)
+        case .changes: try take(change: part)
+        default:
+            hasDocument = true
+            waiting.append(translatedIfNeeded(record(of: part)))
+        }
+    }
+
+    private func take(row part: TextCursor.Part) throws {
+        guard let outline = try? JSONOutline(part.bytes) else { return waiting.append(record(of: part)) }
+        guard let range = Self.object("doc", outline, part.bytes) else {
+            if outline["error"] != nil || Self.value("value", outline, part.bytes)?["deleted"] == true {
+                notes.emptyRows += 1
+                return
+            }
+            return try lacksDocument(part)
+        }
+        let record = record(part, range)
+        if Self.value("id", outline, part.bytes)?.string?.hasPrefix("_local/") == true, Self.isLog(record.bytes) {
+            notes.checkpoints += 1
+            return
+        }
+        hasDocument = true
+        waiting.append(record)
+    }
+
+    private func take(change part: TextCursor.Part) throws {
+        guard let outline = try? JSONOutline(part.bytes) else { return waiting.append(record(of: part)) }
+        guard let range = Self.object("doc", outline, part.bytes) else {
+            if outline["last_seq"] != nil {
+                return note("last_seq", Self.value("last_seq", outline, part.bytes)?.utf8 ?? [])
+            }
+            return try lacksDocument(part)
+        }
+        hasDocument = true
+        if let leaves = Self.value("changes", outline, part.bytes)?.array, leaves.count > 1 { notes.conflicts += 1 }
+        var record = record(part, range)
+        record.isDeletionAtSource = Self.value("deleted", outline, part.bytes) == true
+        waiting.append(record)
+    }
+
+    private func lacksDocument(_ part: TextCursor.Part) throws {
+        guard hasDocument else {
+            throw ForeignFileError(
+                .unsupported,
+                """
+                the dump was made without include_docs=true: it has the ids of documents and not the documents; make it \
+                again with ?include_docs=true&attachments=true
+                """)
+        }
+        waiting.append(record(of: part, problem: "the row has no document"))
+    }
+
+    /// The range of a member that is an object.
+    private static func object(_ name: String, _ outline: JSONOutline, _ bytes: [UInt8]) -> Range<Int>? {
+        outline[name].flatMap { bytes[$0].first == UInt8(ascii: "{") ? $0 : nil }
+    }
+
+    /// Whether a local document is the log of a replication.
+    private static func isLog(_ bytes: [UInt8]) -> Bool {
+        guard let outline = try? JSONOutline(bytes) else { return false }
+        return outline["history"] != nil && (outline["session_id"] != nil || outline["source_last_seq"] != nil)
+    }
+
+    private func record(of part: TextCursor.Part, problem: String? = nil) -> Record {
+        let isLong = part.length > longest
+        return Record(
+            bytes: isLong ? [] : part.bytes, line: part.line, column: part.column,
+            problem: isLong ? "longer than \(longest >> 20) MiB" : problem)
+    }
+
+    /// A part of a part.
+    private func record(_ part: TextCursor.Part, _ range: Range<Int>) -> Record {
+        let before = part.bytes[..<range.lowerBound]
+        let lines = before.count { $0 == UInt8(ascii: "\n") }
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { range.lowerBound - $0 }
+        return Record(
+            bytes: Array(part.bytes[range]), line: part.line + lines,
+            column: start ?? part.column + range.lowerBound)
+    }
+
+    private func translatedIfNeeded(_ record: Record) -> Record {
+        form == .mongo ? Self.translated(record) : record
+    }
+
+    private static func translated(_ record: Record) -> Record {
+        guard record.problem == nil, let value = try? JSONValue(utf8: record.bytes), value["_rev"] == nil else {
+            return record
+        }
+        var record = record
+        do { record.bytes = try MongoDocument.translated(value).utf8 } catch let error {
+            record.problem = error.message
+        }
+        return record
+    }
+}
+
+// MARK: - Lines
+
+extension RecordReader {
+    private func takeLine() throws {
+        guard let part = try cursor.line(atMost: longest) else {
+            state = .ended
+            return
+        }
+        if part.length <= longest, part.bytes.allSatisfy(TextCursor.isBlank) { return }
+        switch form {
+        case .couchbackup, .couchbackupLines: try take(backup: part)
+        case .continuousChanges: try take(change: part)
+        default: waiting.append(translatedIfNeeded(record(of: part)))
+        }
+    }
+
+    /// Takes a line of a backup: an array of revisions, or a mark.
+    private func take(backup part: TextCursor.Part) throws {
+        guard part.length <= longest else { return waiting.append(record(of: part)) }
+        let isOld = form == .couchbackupLines
+        let line = part.bytes.drop { TextCursor.isBlank($0) }
+        let problem = part.bytes.withUnsafeBufferPointer { text -> JSONError? in
+            do throws(JSONError) {
+                try JSONValue.validate(utf8: text)
+                return nil
+            } catch { return error }
+        }
+        if let problem {
+            if isOld || Self.endsInMark(line) {
+                notes.brokenLines += 1
+            } else {
+                waiting.append(record(of: part, problem: "the line is damaged: \(problem.message)"))
+            }
+        } else if line.first == UInt8(ascii: "{") {
+            let outline = try JSONOutline(part.bytes)
+            if Self.value("name", outline, part.bytes)?.string == Self.couchbackupName {
+                let text = { (name: String) in Self.value(name, outline, part.bytes)?.string }
+                form = .couchbackup(version: text("version") ?? "", mode: text("mode") ?? "full")
+            } else if outline["marker"] == nil {
+                waiting.append(record(of: part, problem: "neither an array of revisions nor a mark of a backup"))
+            }
+        } else if line.first == UInt8(ascii: "[") {
+            take(revisions: part)
+        } else {
+            waiting.append(record(of: part, problem: "not an array of revisions"))
+        }
+    }
+
+    private static func endsInMark(_ line: ArraySlice<UInt8>) -> Bool {
+        let mark = Array("{\"marker\":\"\(couchbackupName):resume\"}".utf8)
+        var end = line
+        while let last = end.last, TextCursor.isBlank(last) { end.removeLast() }
+        return end.suffix(mark.count).elementsEqual(mark)
+    }
+
+    /// Takes the revisions of a line that is valid JSON.
+    private func take(revisions part: TextCursor.Part) {
+        var structure = JSONStructure()
+        var offset = 0
+        part.bytes.withUnsafeBufferPointer { text in
+            _ = structure.next(in: text, from: &offset)
+            var start = offset
+            while let mark = structure.next(in: text, from: &offset) {
+                if structure.depth == 0 || structure.depth == 1 && mark == UInt8(ascii: ",") {
+                    add(start..<offset - 1)
+                    start = offset
+                }
+                if structure.depth == 0 { break }
+            }
+        }
+        func add(_ range: Range<Int>) {
+            let bytes = part.bytes[range].drop { TextCursor.isBlank($0) }
+            guard !bytes.isEmpty else { return }
+            let record = record(part, bytes.startIndex..<range.upperBound)
+            if !notes.isShallow { noteShallow(record.bytes) }
+            waiting.append(record)
+        }
+    }
+
+    private func noteShallow(_ bytes: [UInt8]) {
+        guard case .couchbackup(_, "shallow") = form, let outline = try? JSONOutline(bytes) else { return }
+        notes.isShallow = outline["_rev"] != nil && outline[WireDocument.revisionsName] == nil
+    }
+}
+
+// MARK: - Record
+
+extension RecordReader {
+    /// The text of one document in an input, and its position.
+    package struct Record: Equatable, Sendable {
+        package var bytes: [UInt8]
+        /// The line of its first byte, from 1.
+        package let line: Int
+        /// The column of its first byte, from 1.
+        package let column: Int
+        /// A problem found before it is parsed.
+        package var problem: String?
+        /// Whether the source says that the document is deleted.
+        package var isDeletionAtSource = false
+        /// The file, where the input has several.
+        package var file: String?
+
+        package init(bytes: [UInt8], line: Int, column: Int, problem: String? = nil) {
+            (self.bytes, self.line, self.column, self.problem) = (bytes, line, column, problem)
+        }
+    }
+}
+
+/// The documents of an input, one by one.
+package protocol RecordSource: AnyObject {
+    /// The form of the input, once it was begun.
+    var form: DumpKind { get }
+    /// What was found besides documents.
+    var notes: DumpNotes { get }
+
+    /// Finds out the form, and refuses what can't be imported.
+    ///
+    /// - Throws: ``ForeignFileError``.
+    func begin() throws
+
+    /// The text of the next document; `nil` at the end.
+    func read() throws -> RecordReader.Record?
+}

@@ -1,0 +1,234 @@
+public import Foundation
+internal import SettleCore
+
+/// A database or dump of another product, to be imported.
+///
+///     let old = try ForeignDatabase(at: url)
+///     print(old.product)              // Couchbase Lite 1.4 (iOS), user_version 102
+///     let report = try database.importAll(from: old)
+///
+/// The original is never written to. An object is used by one thread at a time.
+public struct ForeignDatabase {
+    /// The kinds of files.
+    public enum Kind: String, CaseIterable, Sendable {
+        /// Documents as JSON: in lines, in an array, or as `settle export` writes them.
+        case json
+        /// A table.
+        case csv
+        /// Couchbase Lite 1.x and TouchDB.
+        case couchbase1
+        /// CDTDatastore and sync-android of Cloudant.
+        case cloudant
+        /// Couchbase Lite 2 to 4.
+        case cblite
+        /// PouchDB: its LevelDB, its SQLite, and its dumps.
+        case pouchdb
+        /// CouchDB: its files, and saved answers.
+        case couchdb
+        /// The files of couchbackup.
+        case couchbackup
+        /// MongoDB's Extended JSON.
+        case mongo
+        /// Firestore's documents as node-firestore-import-export writes them.
+        case firestore
+    }
+
+    package enum Content {
+        case reader(any ForeignReader)
+        case dump(any RecordSource)
+    }
+
+    /// The kind of file.
+    public let kind: Kind
+    /// The product and version, for people.
+    public let product: String
+    package let content: Content
+    /// The bytes that were read of a dump, and their number; `nil` for other kinds.
+    package let position: (() -> (done: Int64, total: Int64))?
+
+    /// Opens a file or folder by its content.
+    ///
+    /// - Parameters:
+    ///   - url: The file, or the folder that a product keeps its database in.
+    ///   - kind: What it is, where the content does not tell.
+    /// - Throws: ``ForeignFileError`` for what can't be imported, which says what it is and what to do.
+    public init(at url: URL, kind: Kind? = nil) throws {
+        try self.init(at: url, kind: kind, DumpOptions())
+    }
+
+    package init(at url: URL, kind: Kind?, _ options: DumpOptions) throws {
+        let path = url.path
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            throw ForeignFileError(.inputOutput, "there is no file at \(path)")
+        }
+        if let reader = try ForeignKind.reader(at: url, kind) {
+            self.init(reader.reader, reader.kind)
+        } else if isFolder.boolValue {
+            try self.init(folder: url, kind, options)
+        } else {
+            try self.init(dumps: [url], kind, options)
+        }
+    }
+
+    /// Creates a database of its reader.
+    package init(_ reader: any ForeignReader, _ kind: Kind) {
+        self.kind = kind
+        product = reader.product
+        content = .reader(reader)
+        position = nil
+    }
+
+    private init(folder: URL, _ kind: Kind?, _ options: DumpOptions) throws {
+        let entries = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { !$0.lastPathComponent.hasPrefix(".") }.sorted { $0.path < $1.path }
+        let name = folder.lastPathComponent
+        var found: [(url: URL, kind: Kind, reader: any ForeignReader)] = []
+        for entry in entries {
+            if let (kind, reader) = try ForeignKind.reader(at: entry, kind) { found.append((entry, kind, reader)) }
+        }
+        if found.count > 1 {
+            let names = found.map(\.url.lastPathComponent).joined(separator: ", ")
+            throw ForeignFileError(.unknown, "\(name) holds several databases: \(names); give one of them")
+        }
+        if let only = found.first {
+            self.init(only.reader, only.kind)
+            return
+        }
+        let texts = entries.filter { ["txt", "json", "jsonl", "ndjson", "gz"].contains($0.pathExtension.lowercased()) }
+        if texts.isEmpty {
+            throw ForeignFileError(.unknown, "\(name) is a folder in which nothing is known that can be imported")
+        }
+        try self.init(dumps: texts, kind, options)
+    }
+
+    private init(dumps urls: [URL], _ kind: Kind?, _ options: DumpOptions) throws {
+        if let first = urls.first, let advice = Self.refusals[first.pathExtension.lowercased()] {
+            throw ForeignFileError(.unsupported, "\(first.lastPathComponent) \(advice)")
+        }
+        let parts = DumpParts(urls, kind, options)
+        do { try parts.begin() } catch let error as ForeignFileError {
+            let name = parts.current?.lastPathComponent ?? ""
+            throw ForeignFileError(error.code, "\(name): \(error.message)")
+        }
+        self.kind = parts.form.kind
+        product = parts.form.title
+        content = .dump(parts)
+        position = { parts.position }
+    }
+
+    /// Creates a database of a source that is read once, such as standard input.
+    package init(stream source: any RecordSource) throws {
+        try source.begin()
+        kind = source.form.kind
+        product = source.form.title
+        content = .dump(source)
+        position = nil
+    }
+
+    private static let refusals = [
+        "bson": "is BSON: write the collection with mongoexport, and import that",
+        "realm": "is a Realm database: write it as JSON with Realm Studio, and import that",
+    ]
+
+    /// The names of the collections. A product without collections has one, `_default._default`.
+    public var collections: [String] {
+        if case .reader(let reader) = content { reader.collections } else { [defaultCollection] }
+    }
+}
+
+// MARK: - DumpOptions
+
+/// How the text of a dump is read.
+package struct DumpOptions: Sendable {
+    /// The encoding; `nil` to find it.
+    package var encoding: TextEncoding?
+    /// Whether the cells of a table stay texts.
+    package var takesTexts = false
+
+    package init(encoding: TextEncoding? = nil, takesTexts: Bool = false) {
+        (self.encoding, self.takesTexts) = (encoding, takesTexts)
+    }
+
+    /// A reader of a text that can be opened several times.
+    package func source(
+        _ kind: ForeignDatabase.Kind?, named name: String, _ open: @escaping () throws -> () throws -> [UInt8]
+    ) throws -> any RecordSource {
+        let encoding = encoding
+        let text = {
+            let input = TextInput(encoding: encoding, try open())
+            return { try input.read() }
+        }
+        let lower = name.lowercased()
+        let base = lower.hasSuffix(".gz") ? String(lower.dropLast(3)) : lower
+        let isTable = kind == .csv || kind == nil && [".csv", ".tsv", ".tab"].contains { base.hasSuffix($0) }
+        guard isTable else { return RecordReader(kind, try text()) }
+        return CSVReader(takesTypes: !takesTexts, separator: base.hasSuffix(".csv") || kind != nil ? nil : 9, text)
+    }
+}
+
+// MARK: - DumpParts
+
+/// The files of a dump, one after the other.
+final class DumpParts: RecordSource {
+    private let urls: [URL]
+    private let kind: ForeignDatabase.Kind?
+    private let options: DumpOptions
+    private var index = 0
+    private var source: (any RecordSource)?
+    private var file: FileBytes?
+    private var before: (bytes: Int64, notes: DumpNotes) = (0, DumpNotes())
+    private let total: Int64
+    private(set) var form = DumpKind.documents
+
+    init(_ urls: [URL], _ kind: ForeignDatabase.Kind?, _ options: DumpOptions) {
+        (self.urls, self.kind, self.options) = (urls, kind, options)
+        total = urls.reduce(0) { sum, url in
+            let size = try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber
+            return sum + (size?.int64Value ?? 0)
+        }
+    }
+
+    /// The file that is read.
+    var current: URL? { index < urls.count ? urls[index] : nil }
+    /// The bytes that were read, and their number.
+    var position: (done: Int64, total: Int64) { (before.bytes + (file?.count ?? 0), total) }
+
+    var notes: DumpNotes { before.notes + (source?.notes ?? DumpNotes()) }
+
+    func begin() throws {
+        if source == nil { try openNext() }
+    }
+
+    private func openNext() throws {
+        guard let url = current else { return }
+        let next = try options.source(kind, named: url.lastPathComponent) { [weak self] in
+            let bytes = try FileBytes(path: url.path)
+            self?.file = bytes
+            return { try bytes.next() }
+        }
+        try next.begin()
+        if index == 0 { form = next.form }
+        guard index == 0 || next.form.kind == form.kind else {
+            throw ForeignFileError(
+                .unknown, "\(url.lastPathComponent) is \(next.form.title), and the file before it \(form.title)")
+        }
+        source = next
+    }
+
+    func read() throws -> RecordReader.Record? {
+        try begin()
+        while let source {
+            if var record = try source.read() {
+                if urls.count > 1 { record.file = current?.lastPathComponent }
+                return record
+            }
+            guard index + 1 < urls.count else { return nil }
+            before = (before.bytes + (file?.count ?? 0), notes)
+            self.source = nil
+            index += 1
+            try openNext()
+        }
+        return nil
+    }
+}

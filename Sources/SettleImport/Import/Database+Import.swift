@@ -1,0 +1,169 @@
+public import Foundation
+internal import SettleCore
+public import SettleDatabase
+
+/// How a database of another product is imported.
+public struct ImportOptions: Sendable {
+    /// The collection, `SCOPE.NAME`.
+    public var collection: String
+    /// Whether leaves that the product hid from its app are closed by tombstones, so that a document in conflict shows what it
+    /// showed before. This is an edit, and replicates.
+    public var keepsWinners: Bool
+    /// Whether the import ends at an attachment whose content is missing or damaged; otherwise the document is stored without it.
+    public var isStrict: Bool
+    /// The member whose value is the id of a document without `_id`, of a dump.
+    public var idMember: String?
+
+    /// Creates options.
+    public init(
+        collection: String = "_default._default", keepsWinners: Bool = false, isStrict: Bool = false,
+        idMember: String? = nil
+    ) {
+        (self.collection, self.keepsWinners) = (collection, keepsWinners)
+        (self.isStrict, self.idMember) = (isStrict, idMember)
+    }
+}
+
+/// How far an import is.
+public struct ImportProgress: Sendable {
+    /// The documents that were read.
+    public let documents: Int
+    /// Their number; `nil` where it is not known before.
+    public let total: Int?
+    /// The bytes of their attachments.
+    public let attachmentBytes: Int64
+    /// The part that is done, from 0 to 1; `nil` where it is not known.
+    public var fraction: Double? { total.map { Double(documents) / Double(max($0, 1)) } ?? share }
+    var share: Double?
+
+    init(documents: Int, total: Int?, attachmentBytes: Int64) {
+        (self.documents, self.total, self.attachmentBytes) = (documents, total, attachmentBytes)
+    }
+}
+
+extension Database {
+    /// Imports a database or dump of another product: documents with their histories, conflicts, tombstones and attachments, and
+    /// local documents.
+    ///
+    ///     let old = try ForeignDatabase(at: url)
+    ///     let report = try database.importAll(from: old)
+    ///     print(report)
+    ///
+    /// Revisions keep their ids, so a sync with the server that the old app used sends only what the server lacks. A second
+    /// import changes nothing, and one of an interrupted import goes on where that ended. It is long work: call it within
+    /// `perform`.
+    ///
+    /// - Parameters:
+    ///   - source: The database; the original is not changed.
+    ///   - options: What is imported, and how.
+    ///   - progress: Called after each document. What it throws ends the import; what was read before is stored.
+    /// - Returns: What was taken, and what was not.
+    /// - Throws: ``ForeignFileError`` if the source can't be read on; ``DatabaseError`` if the database can't be written;
+    ///   `CancellationError` if the task was cancelled; errors of `progress`.
+    @discardableResult
+    public func importAll(
+        from source: ForeignDatabase, options: ImportOptions = ImportOptions(),
+        progress: (ImportProgress) throws -> Void = { _ in }
+    ) throws -> ImportReport {
+        try source.importAll(into: DatabaseImportStore(self), options: options) { state in
+            if Task.isCancelled { throw CancellationError() }
+            try progress(state)
+        }
+    }
+
+    /// Opens a database; if there is none yet, it is made of the database of another product.
+    ///
+    ///     let database = try Database.openOrCreate(path, migratingFrom: oldURL)
+    ///
+    /// This is one line for the start of an app that has moved to Settle. The import writes into a folder beside the new one,
+    /// which gets its name when all is stored and counted. So an app that is ended meanwhile has either the whole database or
+    /// none, and goes on with the import at its next start. The old files stay as they are; the app deletes them when it wants
+    /// to. If there is no old file, the database is created empty.
+    ///
+    /// - Parameters:
+    ///   - path: The database's folder.
+    ///   - old: The database of the other product.
+    ///   - options: How to open the database.
+    ///   - importing: What is imported, and how.
+    ///   - progress: Called after each document; what it throws ends the import.
+    ///   - review: Called with the report of an import before the database gets its name. What it throws ends the call; nothing
+    ///     has changed then.
+    /// - Returns: The database.
+    /// - Throws: Errors of ``importAll(from:options:progress:)`` and of `openOrCreate`.
+    public static func openOrCreate(
+        _ path: String, migratingFrom old: URL, options: DatabaseOptions = DatabaseOptions(),
+        importing: ImportOptions = ImportOptions(), progress: (ImportProgress) throws -> Void = { _ in },
+        review: (ImportReport) throws -> Void = { _ in }
+    ) throws -> Database {
+        do { return try open(path, options: options) } catch let error as DatabaseError where error.code == .notFound {
+            guard FileManager.default.fileExists(atPath: old.path) else { return try create(path, options: options) }
+        }
+        let source = try ForeignDatabase(at: old)
+        let unfinished = path + ".importing"
+        try source.fill(unfinished, options, importing, progress, review)
+        try renameDurably(unfinished, to: path)
+        return try open(path, options: options)
+    }
+}
+
+extension ForeignDatabase {
+    /// Makes a database of the source, or goes on with one that was begun, and compares the counts.
+    fileprivate func fill(
+        _ path: String, _ options: DatabaseOptions, _ importing: ImportOptions,
+        _ progress: (ImportProgress) throws -> Void, _ review: (ImportReport) throws -> Void
+    ) throws {
+        let database = try Database.openOrCreate(path, options: options)
+        defer { database.close() }
+        let resumes = try DatabaseImportStore(database).mark() != nil
+        let report = try database.importAll(from: self, options: importing, progress: progress)
+        let stored = try database.info().documents
+        let lost = Set(report.notTaken.filter { $0.attachment == nil }.compactMap(\.id)).count
+        if case .reader = content, !resumes, stored.live + stored.deleted + lost < report.documents {
+            throw DatabaseError(
+                .storage,
+                "of \(report.documents) documents \(stored.live + stored.deleted) were stored; the import is not used")
+        }
+        try review(report)
+    }
+
+    /// Imports into some destination.
+    package func importAll(
+        into store: any ImportStore, options: ImportOptions, progress: (ImportProgress) throws -> Void
+    ) throws -> ImportReport {
+        switch content {
+        case .reader(let reader):
+            var importer = ForeignImporter(self, reader, store, options)
+            try importer.run(progress)
+            return importer.report
+        case .dump(let source): return try importDump(source, into: store, options: options, progress: progress)
+        }
+    }
+
+    private func importDump(
+        _ source: any RecordSource, into store: any ImportStore, options: ImportOptions,
+        progress: (ImportProgress) throws -> Void
+    ) throws -> ImportReport {
+        var report = ImportReport(self)
+        let recordOptions = RecordImporter.Options(idMember: options.idMember, isStrict: options.isStrict)
+        let importer = RecordImporter(store, options: recordOptions) { failure in
+            let isAttachment = (failure.error as? DatabaseError)?.code == .attachmentMissing && !options.isStrict
+            let message = (failure.error as? DatabaseError)?.message ?? "\(failure.error)"
+            report.note(
+                ImportReport.Fault(
+                    id: failure.id, revision: nil, attachment: isAttachment ? "" : nil,
+                    message: "line \(failure.line): \(message)"))
+        }
+        try importer.run(source) { counts in
+            var state = ImportProgress(documents: counts.total, total: nil, attachmentBytes: 0)
+            state.share = position.map { Double($0().done) / Double(max($0().total, 1)) }
+            try progress(state)
+        }
+        let counts = importer.counts
+        report.documents = counts.total
+        report.leaves = counts.stored + counts.known + counts.skipped
+        report.known = counts.known
+        report.tombstones = counts.tombstones
+        report.leftOut = source.notes.texts
+        return report
+    }
+}

@@ -1,0 +1,110 @@
+internal import Foundation
+internal import SettleCore
+package import SettleDatabase
+
+extension ForeignDatabase {
+    /// Reads a collection without importing it, and counts what it holds.
+    ///
+    /// - Parameters:
+    ///   - options: The collection, and how it is read.
+    ///   - verifies: Whether the contents of attachments are read and compared with their digests.
+    ///   - scratch: A database for the contents of a dump's attachments.
+    ///   - progress: Called after each document; what it throws ends the reading.
+    /// - Returns: What an import would take and not take.
+    package func inspect(
+        _ options: ImportOptions, verifies: Bool, scratch: Database, progress: (ImportProgress) throws -> Void
+    ) throws -> ImportReport {
+        guard case .reader(let reader) = content else {
+            return try importAll(into: InspectingStore(scratch), options: options, progress: progress)
+        }
+        var report = ImportReport(self)
+        report.leftOut = reader.leftOut
+        let total = try reader.count(in: options.collection)
+        try reader.forEachDocument(in: options.collection, after: 0) { document in
+            report.count(document)
+            for leaf in document.leaves {
+                for attachment in leaf.attachments {
+                    guard let problem = try Self.problem(of: attachment, reader, verifies: verifies) else {
+                        report.attachments += 1
+                        report.attachmentBytes += attachment.length
+                        continue
+                    }
+                    report.note(
+                        ImportReport.Fault(
+                            id: document.id, revision: leaf.history.revision, attachment: attachment.name,
+                            message: problem))
+                }
+            }
+            try progress(
+                ImportProgress(documents: report.documents, total: total, attachmentBytes: report.attachmentBytes))
+        }
+        if options.collection == reader.collections.first ?? defaultCollection {
+            try reader.forEachLocalDocument { _, _ in report.localDocuments += 1 }
+        }
+        return report
+    }
+
+    /// Why the content of an attachment can't be taken; `nil` if it can.
+    private static func problem(
+        of attachment: ForeignAttachment, _ reader: any ForeignReader, verifies: Bool
+    ) throws -> String? {
+        if case .missing(let message) = attachment.place { return message }
+        if case .file(let url) = attachment.place, !FileManager.default.fileExists(atPath: url.path) {
+            return "the file \(url.lastPathComponent) is missing"
+        }
+        guard verifies else { return nil }
+        let check = DigestCheck(attachment.digest)
+        do { try reader.read(attachment) { check.update($0) } } catch let error as ForeignFileError
+            where error.code == .missing || error.code == .damaged
+        { return error.message }
+        return check.isRight() ? nil : "the content has another digest than the file says"
+    }
+}
+
+extension ImportReport {
+    /// Counts a document of which nothing is stored.
+    fileprivate mutating func count(_ document: ForeignDocument) {
+        documents += 1
+        leaves += document.leaves.count
+        let live = document.leaves.count { !$0.isDeleted }
+        if live > 1 { conflicts += 1 }
+        if live == 0, !document.leaves.isEmpty { tombstones += 1 }
+        if document.expiration != nil { expirations += 1 }
+        if document.shown != nil { noteOtherWinner(document.id) }
+        for fault in document.faults {
+            note(
+                Fault(
+                    id: document.id, revision: fault.revision, attachment: fault.attachment, message: fault.message))
+        }
+    }
+}
+
+// MARK: - InspectingStore
+
+/// A destination that stores nothing but contents of attachments, which are released from time to time.
+private struct InspectingStore: ImportStore {
+    let attachmentImporter: AttachmentImporter
+
+    init(_ scratch: Database) { attachmentImporter = AttachmentImporter(scratch) { _ in [] } }
+
+    func transaction(_ body: () throws -> Void) throws {
+        try body()
+        _ = try attachmentImporter.database.compact()
+    }
+
+    func save(_ documents: [Document], onConflict conflict: ImportConflict) throws -> [ImportOutcome] {
+        documents.map { _ in .stored }
+    }
+
+    func insert(_ revisions: [ReplicatedRevision]) throws -> [ImportOutcome] { revisions.map { _ in .stored } }
+
+    func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws {}
+
+    func setExpiration(_ date: Date, of id: DocumentID) throws -> Bool { true }
+
+    func keep(_ revision: RevisionID, of id: DocumentID) throws {}
+
+    func mark() throws -> JSONValue? { nil }
+
+    func setMark(_ mark: JSONValue?) throws {}
+}

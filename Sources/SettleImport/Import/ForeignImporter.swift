@@ -1,0 +1,236 @@
+internal import Foundation
+internal import SettleCore
+internal import SettleCrypto
+internal import SettleDatabase
+
+/// Stores the documents of another product's database, one batch per transaction: revisions where branches begin before the
+/// leaves, contents of attachments before their documents.
+///
+/// The place of a batch is stored in the same transaction, so that a second run of an interrupted import goes on from there.
+struct ForeignImporter {
+    private static let batch = 1000
+
+    let store: any ImportStore
+    let reader: any ForeignReader
+    let options: ImportOptions
+    private(set) var report: ImportReport
+    private var revisions: [(revision: ReplicatedRevision, isLeaf: Bool)] = []
+    /// The documents of the revisions, without contents.
+    private var documents: [ForeignDocument] = []
+    private var bytes = 0
+    private var contents: [(place: ForeignAttachment, made: DocumentAttachment)] = []
+
+    init(_ source: ForeignDatabase, _ reader: any ForeignReader, _ store: any ImportStore, _ options: ImportOptions) {
+        (self.store, self.reader, self.options) = (store, reader, options)
+        report = ImportReport(source)
+        report.leftOut = reader.leftOut
+    }
+
+    /// Imports a collection, and the local documents with the default one.
+    mutating func run(_ progress: (ImportProgress) throws -> Void) throws {
+        let total = try reader.count(in: options.collection)
+        let start = try resumed()
+        do {
+            try reader.forEachDocument(in: options.collection, after: start) { document in
+                try take(document)
+                if revisions.count >= Self.batch || bytes >= ImportLimits.batchBytes { try flush() }
+                try progress(
+                    ImportProgress(
+                        documents: report.documents, total: total, attachmentBytes: report.attachmentBytes))
+            }
+        } catch let error where !(error is DatabaseError) {
+            try flush()
+            throw error
+        }
+        try flush()
+        if options.collection == reader.collections.first ?? defaultCollection { try importLocals() }
+        try store.transaction { try store.setMark(nil) }
+    }
+
+    private mutating func importLocals() throws {
+        var locals: [(DocumentID, DocumentBody)] = []
+        try reader.forEachLocalDocument { locals.append(($0, $1)) }
+        let (store, all) = (store, locals)
+        try store.transaction { for (id, body) in all { try store.saveLocal(id, body) } }
+        report.localDocuments = locals.count
+    }
+}
+
+// MARK: - Documents
+
+extension ForeignImporter {
+    private mutating func take(_ document: ForeignDocument) throws {
+        contents = []
+        report.documents += 1
+        for fault in document.faults { note(fault, document.id) }
+        var kept: [(revision: ReplicatedRevision, isLeaf: Bool)] = []
+        for base in document.bases { kept.append((try taken(base, isLeaf: false), false)) }
+        for leaf in document.leaves { kept.append((try taken(leaf, isLeaf: true), true)) }
+        var light = document
+        light.leaves = []
+        light.bases = []
+        documents.append(light)
+        revisions += kept
+        bytes += kept.reduce(500) { $0 + $1.revision.body.utf8.count }
+        let live = document.leaves.count { !$0.isDeleted }
+        if live > 1 { report.conflicts += 1 }
+        if live == 0, !document.leaves.isEmpty { report.tombstones += 1 }
+        if document.shown != nil { report.noteOtherWinner(document.id) }
+    }
+
+    private mutating func taken(
+        _ revision: Revision<ForeignAttachment>, isLeaf: Bool
+    ) throws -> Revision<DocumentAttachment> {
+        var attachments: [DocumentAttachment] = []
+        for attachment in revision.attachments {
+            do {
+                let made = try stored(attachment)
+                attachments.append(made)
+                if isLeaf {
+                    report.attachments += 1
+                    report.attachmentBytes += made.encodedLength
+                }
+            } catch let error as ForeignFileError where error.code == .missing || error.code == .damaged {
+                if options.isStrict { throw error }
+                guard isLeaf else { continue }
+                note(
+                    ForeignFault(
+                        revision: revision.history.revision, attachment: attachment.name, message: error.message),
+                    revision.id)
+            }
+        }
+        return revision.with(attachments)
+    }
+
+    private mutating func note(_ fault: ForeignFault, _ id: DocumentID) {
+        report.note(
+            ImportReport.Fault(
+                id: id, revision: fault.revision, attachment: fault.attachment, message: fault.message))
+    }
+
+    /// The content of an attachment, stored and compared with its digest; that of another revision if it is the same.
+    private mutating func stored(_ attachment: ForeignAttachment) throws -> DocumentAttachment {
+        if let digest = attachment.digest,
+            let known = contents.first(where: {
+                $0.place.digest == digest && $0.place.isGzip == attachment.isGzip
+            })
+        {
+            return try known.made.described(
+                as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos)
+        }
+        if case .missing(let message) = attachment.place { throw ForeignFileError(.missing, message) }
+        let writer = try store.attachmentImporter.database.attachmentWriter(
+            contentType: attachment.contentType, encoding: attachment.isGzip ? .gzip : .identity)
+        let check = DigestCheck(attachment.digest)
+        do {
+            try reader.read(attachment) { piece in
+                check.update(piece)
+                try writer.write(piece)
+            }
+            guard check.isRight() else {
+                throw ForeignFileError(.damaged, "the content has another digest than the file says")
+            }
+        } catch {
+            writer.discard()
+            throw error
+        }
+        let made: DocumentAttachment
+        do { made = try writer.finish(name: "content") } catch let error as DatabaseError where error.code == .invalid {
+            throw ForeignFileError(.damaged, error.message)
+        }
+        contents.append((attachment, made))
+        return try made.described(
+            as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos)
+    }
+}
+
+// MARK: - Batches
+
+extension ForeignImporter {
+    /// Writes what was collected, with its place.
+    private mutating func flush() throws {
+        guard !documents.isEmpty else { return }
+        let (store, options, reader) = (store, options, reader)
+        let (revisions, documents) = (revisions, documents)
+        var outcomes: [ImportOutcome] = []
+        var expirations = 0
+        try store.transaction {
+            outcomes = try store.insert(revisions.map(\.revision))
+            expirations = 0
+            for document in documents {
+                if let date = document.expiration, try Self.expire(document.id, date, in: store) { expirations += 1 }
+                if options.keepsWinners, let shown = document.shown { try store.keep(shown, of: document.id) }
+            }
+            if let last = documents.last {
+                try store.setMark([
+                    "source": .string(Self.name(of: reader)), "collection": .string(options.collection),
+                    "sequence": .string(String(last.sequence)),
+                ])
+            }
+        }
+        report.expirations += expirations
+        (self.revisions, self.documents, bytes) = ([], [], 0)
+        for (outcome, item) in zip(outcomes, revisions) { count(outcome, item.revision, isLeaf: item.isLeaf) }
+    }
+
+    private mutating func count(_ outcome: ImportOutcome, _ revision: ReplicatedRevision, isLeaf: Bool) {
+        switch outcome {
+        case .stored, .skipped: if isLeaf { report.leaves += 1 }
+        case .known:
+            guard isLeaf else { return }
+            report.leaves += 1
+            report.known += 1
+        case .failed(let error):
+            let message = (error as? DatabaseError)?.message ?? "\(error)"
+            note(ForeignFault(revision: revision.history.revision, message: message), revision.id)
+        }
+    }
+
+    private static func expire(_ id: DocumentID, _ date: Date, in store: any ImportStore) throws -> Bool {
+        do { return try store.setExpiration(date, of: id) } catch let error as DatabaseError
+            where error.code == .notFound
+        { return false }
+    }
+
+    /// The sequence after which an interrupted import of the same source goes on.
+    private func resumed() throws -> UInt64 {
+        guard let mark = try store.mark(), mark["source"]?.string == Self.name(of: reader),
+            mark["collection"]?.string == options.collection
+        else { return 0 }
+        return mark["sequence"]?.string.flatMap { UInt64($0) } ?? 0
+    }
+
+    private static func name(of reader: any ForeignReader) -> String { reader.identity ?? reader.product }
+}
+
+// MARK: - DigestCheck
+
+/// Computes the digest of a content while it is read.
+final class DigestCheck {
+    private let expected: ForeignDigest?
+    private let sha1: SHA1?
+    private let md5: MD5?
+
+    init(_ expected: ForeignDigest?) {
+        self.expected = expected
+        switch expected {
+        case .sha1: (sha1, md5) = (SHA1(), nil)
+        case .md5: (sha1, md5) = (nil, MD5())
+        case nil: (sha1, md5) = (nil, nil)
+        }
+    }
+
+    func update(_ bytes: UnsafeRawBufferPointer) {
+        sha1?.update(bytes)
+        md5?.update(bytes)
+    }
+
+    /// Whether all that was read has the expected digest; the object is used up.
+    func isRight() -> Bool {
+        switch expected {
+        case .sha1(let digest): sha1?.finish() == digest
+        case .md5(let digest): md5?.finish() == digest
+        case nil: true
+        }
+    }
+}

@@ -1,0 +1,132 @@
+public import SettleCore
+
+/// What an import took, and what it did not take.
+public struct ImportReport: Sendable {
+    /// A part of a document that was not taken.
+    public struct Fault: Sendable, Equatable {
+        /// The document.
+        public let id: DocumentID?
+        /// The revision, if the fault is one of a revision.
+        public let revision: RevisionID?
+        /// The attachment, if the fault is one of an attachment.
+        public let attachment: String?
+        /// The cause.
+        public let message: String
+    }
+
+    /// The kind of file.
+    public let kind: ForeignDatabase.Kind
+    /// The product and version.
+    public let product: String
+    /// The documents of the source, tombstones included.
+    public internal(set) var documents = 0
+    /// The leaf revisions that are stored now.
+    public internal(set) var leaves = 0
+    /// Of those, the ones that were there before.
+    public internal(set) var known = 0
+    /// The documents with several leaves that are not deleted.
+    public internal(set) var conflicts = 0
+    /// The documents whose leaves are all deleted.
+    public internal(set) var tombstones = 0
+    /// The attachments of the leaves.
+    public internal(set) var attachments = 0
+    /// Their bytes, as they are stored.
+    public internal(set) var attachmentBytes: Int64 = 0
+    /// The local documents.
+    public internal(set) var localDocuments = 0
+    /// The documents that expire.
+    public internal(set) var expirations = 0
+    /// How many documents and revisions were not taken.
+    public internal(set) var lostRevisions = 0
+    /// How many attachments were not taken; their documents were.
+    public internal(set) var lostAttachments = 0
+    /// What was not taken, the first thousand.
+    public internal(set) var notTaken: [Fault] = []
+    /// How many documents show another side of a conflict than the product did.
+    public internal(set) var otherWinners = 0
+    /// The first thousand of them.
+    public internal(set) var otherWinnerIDs: [DocumentID] = []
+    /// What the source has and an import leaves out, such as views, each in a few words.
+    public internal(set) var leftOut: [String] = []
+
+    init(_ source: ForeignDatabase) { (kind, product) = (source.kind, source.product) }
+
+    /// Whether all documents and attachments were taken.
+    public var isWhole: Bool { lostRevisions == 0 && lostAttachments == 0 }
+
+    mutating func note(_ fault: Fault) {
+        if fault.attachment == nil { lostRevisions += 1 } else { lostAttachments += 1 }
+        if notTaken.count < ImportLimits.listed { notTaken.append(fault) }
+    }
+
+    mutating func noteOtherWinner(_ id: DocumentID) {
+        otherWinners += 1
+        if otherWinnerIDs.count < ImportLimits.listed { otherWinnerIDs.append(id) }
+    }
+}
+
+// MARK: - Printing
+
+extension ImportReport: CustomStringConvertible {
+    /// The report as JSON.
+    public var json: JSONValue {
+        func number(_ value: some BinaryInteger) -> JSONValue { .number(JSONNumber(value)) }
+        return [
+            "kind": .string(kind.rawValue), "product": .string(product), "documents": number(documents),
+            "leaves": number(leaves), "known": number(known), "conflicts": number(conflicts),
+            "tombstones": number(tombstones), "attachments": number(attachments),
+            "attachment_bytes": number(attachmentBytes), "local": number(localDocuments),
+            "expirations": number(expirations), "lost_revisions": number(lostRevisions),
+            "lost_attachments": number(lostAttachments), "not_taken": .array(notTaken.map(\.json)),
+            "other_winners": number(otherWinners),
+            "other_winner_ids": .array(otherWinnerIDs.map { .string($0.string) }),
+            "left_out": .array(leftOut.map(JSONValue.string)),
+        ]
+    }
+
+    /// The report in lines of text.
+    public var description: String {
+        var lines = ["\(product), \(counted(documents, "document"))"]
+        lines.append(
+            """
+            Imported  \(counted(documents, "document")) (\(counted(leaves, "leaf revision")), \
+            \(counted(conflicts, "conflict")), \(counted(tombstones, "tombstone"))), \
+            \(counted(attachments, "attachment")) (\(attachmentBytes) bytes), \
+            \(counted(localDocuments, "local document"))
+            """)
+        if known > 0 { lines.append("Known     \(counted(known, "leaf revision")) before this import") }
+        if expirations > 0 { lines.append("Expiring  \(counted(expirations, "document"))") }
+        if !isWhole {
+            lines.append(
+                "Not taken \(counted(lostRevisions, "revision")), \(counted(lostAttachments, "attachment"))")
+            lines += notTaken.prefix(20).map { "          \($0)" }
+            if lostRevisions + lostAttachments > 20 { lines.append("          …") }
+        }
+        if otherWinners > 0 {
+            lines.append(
+                """
+                Look at   \(counted(otherWinners, "document")) that show another side of a conflict than before: \
+                \(otherWinnerIDs.prefix(5).map(\.string).joined(separator: ", "))
+                """)
+        }
+        if !leftOut.isEmpty { lines.append("Left out  \(leftOut.joined(separator: "; "))") }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension ImportReport.Fault: CustomStringConvertible {
+    /// The document, the revision, the attachment, and the cause.
+    public var description: String {
+        let place = [id?.string, revision?.description, attachment.map { "\"\($0)\"" }].compactMap(\.self)
+        return "\(place.joined(separator: " ")): \(message)"
+    }
+
+    var json: JSONValue {
+        var object = JSONObject()
+        if let id { object["id"] = .string(id.string) }
+        if let revision { object["rev"] = .string(revision.description) }
+        if let attachment { object["attachment"] = .string(attachment) }
+        object["message"] = .string(message)
+        return .object(object)
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Settle
+import SettlePlatform
+import Testing
+
+/// Dumps and files of other products in the tool.
+struct ImportCommandTests {
+    let room: Room
+
+    init() throws { room = try Room() }
+
+    private static let backup = """
+        {"name":"@cloudant/couchbackup","version":"2.9.10","mode":"full"}
+        [{"_id":"a","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]},"v":1},{"_id":"a","_rev":"2-c","_revisions":{"start":2,"ids":["c","a"]},"v":2}]
+        [{"_id":"d","_rev":"2-d","_deleted":true,"_revisions":{"start":2,"ids":["d","a"]}}]
+
+        """
+
+    @Test(arguments: [
+        ("hello", "line 1 begins with \"h\""), ("{\"_id\":\"a\" \"x\"}", "line 1, column 12"),
+        ("SQLite format 3\0\u{1}", "it is an SQLite database"), ("\u{0}\u{1}\u{2}\u{3}", "a binary file"),
+        ("{\"rows\":[{\"id\":\"a\",\"key\":\"a\",\"value\":{}}]}", "include_docs=true"), ("a,a\n1,2\n", "is not JSON"),
+    ])
+    func `what can't be imported is refused once, and nothing is created`(text: String, complaint: String) throws {
+        try room.write(text, to: "in")
+        for words in [["import", "db", "in"], ["import", "db", "-"], ["inspect", "in"]] {
+            let outcome = try room.run(all: words, input: text)
+            #expect(outcome.status == 5 && outcome.output == "", "\(words): \(outcome)")
+            #expect(outcome.errors.contains(complaint) && outcome.errors.filter { $0 == "\n" }.count == 1, "\(outcome)")
+            #expect(!FileManager.default.fileExists(atPath: room.path("db")))
+        }
+        let json = try room.run("import", "db", "in", "--json")
+        #expect(json.error["error"]?.string != nil && json.status == 5)
+    }
+
+    @Test func `a backup is inspected, imported, and imported again`() throws {
+        try room.write(Self.backup, to: "backup.txt")
+        let inspected = try room.run("inspect", "backup.txt")
+        #expect(inspected.status == 0 && inspected.output.contains("couchbackup 2.9.10, full"), "\(inspected)")
+        #expect(try room.run("inspect", "backup.txt", "--json").json["leaves"] == 3)
+        #expect(try room.run("import", "db", "backup.txt", "--dry-run").output.contains("Holds"))
+        #expect(!FileManager.default.fileExists(atPath: room.path("db")))
+        let first = try room.run("import", "db", "backup.txt", "--json")
+        #expect(first.status == 0 && first.json["imported"] == 3 && first.json["kind"] == "couchbackup", "\(first)")
+        #expect(try room.run("conflicts", "db", "--json").lines.count == 1)
+        let again = try room.run("import", "db", "backup.txt", "--json")
+        #expect(again.json["known"] == 3 && again.json["imported"] == 0)
+        #expect(try room.run("import", "db", "backup.txt", "--from", "firestore").status == 5)
+        #expect(try room.run("import", "db", "backup.txt", "--from", "nonsense").status == 2)
+        #expect(try room.run("import", "db", "none.txt").status == 3)
+    }
+
+    @Test func `gzip and UTF-16 are read from files and from standard input`() throws {
+        let zipped = try Deflate.compress(Array(Self.backup.utf8), .gzip)
+        try Data(zipped).write(to: room.folder.appending(path: "backup.gz"))
+        #expect(try room.run("import", "zipped", "backup.gz", "--json").json["imported"] == 3)
+        let table: [UInt8] = [0xFF, 0xFE] + "_id;n\r1;2\r".utf8.flatMap { [$0, 0] as [UInt8] }
+        try Data(table)
+            .write(to: room.folder.appending(path: "t.csv"))
+        #expect(try room.run("import", "table", "t.csv", "--json").json["imported"] == 1)
+        #expect(try room.run("get", "table", "1").json["n"] == 2)
+    }
+
+    @Test func `an older table needs its encoding, and names with blanks are quoted in conditions`() throws {
+        try Data(Array("_id\tUnit Price\n1\t2\n2\tM".utf8) + [0xFC, 0x0A]).write(to: room.folder.appending(path: "t.tsv"))
+        let refused = try room.run("import", "db", "t.tsv")
+        #expect(refused.status == 5 && refused.errors.contains("--encoding windows-1252"), "\(refused)")
+        #expect(try room.run("import", "db", "t.tsv", "--encoding", "windows-1252").status == 0)
+        #expect(try room.run("get", "db", "2").json["Unit Price"] == "Mü")
+        let found = try room.run("find", "db", "\"Unit Price\" = '2'", "--json")
+        #expect(found.lines.count == 1 && found.status == 0, "\(found)")
+    }
+
+    @Test func `a document whose attachment has no content is stored, and the exit code says so`() throws {
+        let text = #"{"rows":[{"id":"a","key":"a","value":{},"doc":{"_id":"a","_rev":"1-a","_attachments":{"t":{"stub":true,"digest":"md5-x","length":1}}}}]}"#
+        let outcome = try room.run("import", "db", "-", "--json", input: text)
+        #expect(outcome.status == 1 && outcome.json["imported"] == 1 && outcome.json["lost_attachments"] == 1)
+        #expect(outcome.error["id"] == "a", "\(outcome)")
+        #expect(try room.run("import", "strict", "-", "--strict", input: text).status == 1)
+        #expect(try room.run("docs", "strict").output == "")
+    }
+
+    @Test(arguments: ["couchbackup", "pouchdb", "ndjson"])
+    func `an export in each form is imported into an equal database`(form: String) throws {
+        try room.makeConflicts()
+        let outcome = try room.run("export", "a", "dump", "--as", form)
+        #expect(outcome.status == 0, "\(outcome)")
+        let known = try room.run("inspect", "dump", "--json").json["kind"]
+        #expect(known == (form == "ndjson" ? "json" : .string(form)))
+        #expect(try room.run("import", "copy", "dump").status == 0)
+        #expect(try room.leaves("copy") == room.leaves("a"))
+        #expect(
+            try room.run("get", "copy", "milk", "--attachment", "oats.txt").output
+                == room.run("get", "a", "milk", "--attachment", "oats.txt").output)
+        #expect(try room.run("sync", "copy", "a", "--json").json["sent"]?["revisions"] == 0)
+    }
+
+    @Test func `a table in the form csv, and options that don't fit`() throws {
+        try room.run("put", "a", "x", #"{"n":1}"#)
+        try room.run("create", "a")
+        try room.run("put", "a", "x", #"{"n":1}"#)
+        #expect(try room.run("export", "a", "--as", "csv", "--fields", "_id,n").output == "_id,n\nx,1\n")
+        #expect(try room.run("export", "a", "--as", "pouchdb", "--local").status == 2)
+        #expect(try room.run("export", "a", "--as", "word").status == 2)
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import Settle
+import SettleCore
+import SettleTesting
+import Testing
+
+@testable import SettleImport
+
+/// Databases of other products become databases here, with all their revisions.
+struct ForeignImportTests {
+    private let reader = ListReader()
+    private let database: Database
+
+    init() throws {
+        database = try Database.inMemory()
+        let text = Array("a picture of oats".utf8)
+        var conflict = ForeignDocument(
+            id: "c", sequence: 2,
+            leaves: [
+                try ListReader.leaf("c", "1-a", "2-b", body: ["v": 1]),
+                try ListReader.leaf("c", "1-a", "2-c", body: ["v": 2]),
+            ])
+        conflict.bases = [try ListReader.leaf("c", "1-a", body: ["v": 0])]
+        conflict.shown = try RevisionID(validating: "2-b")
+        var expiring = ForeignDocument(id: "e", sequence: 4, leaves: [try ListReader.leaf("e", "1-e", body: ["x": 1])])
+        expiring.expiration = Date(timeIntervalSince1970: 4_000_000_000)
+        expiring.faults = [
+            ForeignFault(revision: try RevisionID(validating: "3-ab"), message: "the body is not in the file")
+        ]
+        reader.documents = [
+            ForeignDocument(
+                id: "a", sequence: 1,
+                leaves: [
+                    try ListReader.leaf(
+                        "a", "1-a", "2-a", body: ["name": "oats"],
+                        attachments: [
+                            ListReader.attachment("oats.txt", text), ListReader.attachment("empty", []),
+                            ListReader.attachment("gone", [1], place: .missing("the blob is missing")),
+                            ListReader.attachment("other", [1, 2, 3], digest: .md5(Array(repeating: 7, count: 16))),
+                        ])
+                ]),
+            conflict,
+            ForeignDocument(id: "d", sequence: 3, leaves: [try ListReader.leaf("d", "1-d", "2-d", isDeleted: true)]),
+            expiring,
+        ]
+        reader.locals = [("_local/mine", ["cursor": 17])]
+    }
+
+    @Test func `documents come with histories, conflicts, tombstones, attachments and expirations`() throws {
+        let report = try database.importAll(from: reader.database)
+        #expect(report.documents == 4 && report.leaves == 5 && report.conflicts == 1 && report.tombstones == 1)
+        #expect(report.attachments == 2 && report.attachmentBytes == 17 && report.localDocuments == 1)
+        #expect(report.expirations == 1 && report.otherWinnerIDs == ["c"] && report.leftOut == ["2 views"])
+        #expect(try database.tree(of: "a")?.revisions.map(\.description) == ["1-a", "2-a"])
+        #expect(try database.leaves(of: "c").count == 2)
+        #expect(try database.conflict(of: "c")?.base?["v"]?.int == 0)
+        #expect(try database.tree(of: "d")?.isDeleted == true)
+        let files = try #require(try database.document("a")).attachments
+        #expect(files.map(\.name) == ["oats.txt", "empty"])
+        #expect(try database.content(of: files[0]) == Array("a picture of oats".utf8))
+        #expect(try database.expiration(of: "e") == Date(timeIntervalSince1970: 4_000_000_000))
+        #expect(try database.localDocuments().map(\.id) == ["_local/mine"])
+    }
+
+    @Test func `what is not taken is reported with its cause`() throws {
+        let report = try database.importAll(from: reader.database)
+        #expect(!report.isWhole && report.lostRevisions == 1 && report.lostAttachments == 2)
+        #expect(report.notTaken.map(\.attachment) == ["gone", "other", nil])
+        #expect(report.description.contains("a 2-a \"gone\": the blob is missing"), "\(report)")
+        #expect(report.description.contains("a 2-a \"other\": the content has another digest than the file says"))
+        #expect(report.description.contains("e 3-ab: the body is not in the file"))
+        #expect(report.json["not_taken"]?.array?.count == 3 && report.json["product"] == "List 1.0")
+        #expect(throws: ForeignFileError.self) {
+            try database.importAll(from: reader.database, options: ImportOptions(isStrict: true))
+        }
+    }
+
+    @Test func `a second import changes nothing`() throws {
+        try database.importAll(from: reader.database)
+        let before = try database.info().lastSequence
+        let report = try database.importAll(from: reader.database)
+        #expect(report.known == 5 && report.leaves == 5)
+        #expect(try database.info().lastSequence == before)
+    }
+
+    @Test func `an import that is interrupted goes on where it ended`() throws {
+        struct Stop: Error {}
+        let source = reader.database
+        var seen = 0
+        #expect(throws: Stop.self) {
+            try database.importAll(from: source) { _ in
+                seen += 1
+                if seen == 2 { throw Stop() }
+            }
+        }
+        #expect(try database.info().documents.live == 2)
+        #expect(try database.localDocument("_local/settle-import") != nil)
+        let report = try database.importAll(from: source)
+        #expect(reader.starts == [0, 2] && report.documents == 2)
+        #expect(try database.localDocument("_local/settle-import") == nil)
+        #expect(try database.info().documents.live == 3)
+    }
+
+    @Test func `on request the side of a conflict that the app saw stays the winner`() throws {
+        try database.importAll(from: reader.database, options: ImportOptions(keepsWinners: true))
+        #expect(try database.document("c")?.revision?.description == "2-b")
+        #expect(try database.tree(of: "c")?.leaves.count { !$0.isDeleted } == 1)
+    }
+
+    @Test func `an import ends with its task`() async throws {
+        let (database, source) = (database, try #require(Self.manyDocuments()))
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try database.importAll(from: source())
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try database.info().documents.live == 1)
+    }
+
+    private static func manyDocuments() -> (@Sendable () throws -> ForeignDatabase)? {
+        {
+            let reader = ListReader()
+            reader.documents = try (1...2500).map { number in
+                let id = DocumentID(unchecked: "d\(number)")
+                return ForeignDocument(
+                    id: id, sequence: UInt64(number), leaves: [try ListReader.leaf(id, "1-a", body: ["n": 1])])
+            }
+            return reader.database
+        }
+    }
+
+    @Test func `many documents are stored in batches`() throws {
+        let source = try #require(Self.manyDocuments())
+        let report = try database.importAll(from: source())
+        #expect(report.documents == 2500 && report.isWhole)
+        #expect(try database.info().documents.live == 2500)
+    }
+
+    // MARK: Migration
+
+    @Test func `an app's database is made of the old one, whole or not at all`() throws {
+        struct Stop: Error {}
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/notes.settle"
+        let old = URL(filePath: folder.path).appending(path: "old.jsonl")
+        try Data("{\"_id\":\"a\",\"_rev\":\"1-a\"}\n{\"_id\":\"b\",\"_rev\":\"1-b\"}\n".utf8).write(to: old)
+        let before = try Data(contentsOf: old)
+        #expect(throws: Stop.self) {
+            try Database.openOrCreate(path, migratingFrom: old, review: { _ in throw Stop() })
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+        var reports = 0
+        let database = try Database.openOrCreate(path, migratingFrom: old) { _ in
+        } review: { report in
+            reports += 1
+            #expect(report.documents == 2)
+        }
+        #expect(try database.info().documents.live == 2 && reports == 1)
+        #expect(!FileManager.default.fileExists(atPath: path + ".importing"))
+        #expect(try Data(contentsOf: old) == before)
+        try database.save(Document(id: "new"))
+        database.close()
+        // The next start opens it.
+        let again = try Database.openOrCreate(path, migratingFrom: old, review: { _ in reports += 1 })
+        #expect(try again.info().documents.live == 3 && reports == 1)
+        again.close()
+    }
+
+    @Test func `without an old database a new one is empty, and one that can't be read is an error`() throws {
+        let folder = try TemporaryFolder()
+        let none = URL(filePath: folder.path + "/none.cblite")
+        let database = try Database.openOrCreate(folder.path + "/a", migratingFrom: none)
+        #expect(try database.info().documents.live == 0)
+        database.close()
+        let bad = URL(filePath: folder.path + "/bad")
+        try Data([0, 1, 2, 3]).write(to: bad)
+        #expect(throws: ForeignFileError.self) { try Database.openOrCreate(folder.path + "/b", migratingFrom: bad) }
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/b"))
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/b.importing"))
+    }
+
+    // MARK: Places
+
+    @Test func `a folder without anything known, and other products' dumps, are refused with advice`() throws {
+        let folder = try TemporaryFolder()
+        let place = URL(filePath: folder.path)
+        #expect(throws: ForeignFileError.self) { try ForeignDatabase(at: place) }
+        try Data("x".utf8).write(to: place.appending(path: "a.bson"))
+        let error = try #require(throws: ForeignFileError.self) { try ForeignDatabase(at: place.appending(path: "a.bson")) }
+        #expect(error.message.contains("mongoexport"))
+        #expect(throws: ForeignFileError.self) { try ForeignDatabase(at: place.appending(path: "none")) }
+    }
+}
