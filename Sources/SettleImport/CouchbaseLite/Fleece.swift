@@ -194,6 +194,8 @@ package struct Fleece {
     /// - Parameters:
     ///   - slots: The dictionary.
     ///   - budget: How many values may still be read.
+    /// - Returns: The names, each with the place of its value.
+    /// - Throws: ``FleeceError``.
     func members(
         of slots: Slots, budget: inout Int
     ) throws(FleeceError) -> [(name: String, place: Place)] {
