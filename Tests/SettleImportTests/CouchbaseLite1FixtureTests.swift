@@ -165,6 +165,19 @@ import Testing
         #expect(try FixtureFiles.wholeState(of: url) == before)
     }
 
+    @Test(arguments: [
+        ("cbl1/ios140", ForeignDatabase.Kind.couchbase1), ("cdt/schema100_1Bonsai_2Lorem.touchdb", .cloudant),
+        ("sync-android/legacy_database_with_indexes/AbstractQueryTestBase", .cloudant),
+        ("cdt/schema6to7upgrade.touchdb", .couchbase1), ("cblite2-made/tree.cblite2", .cblite),
+    ])
+    func `a database is opened by its content, as its kind`(path: String, kind: ForeignDatabase.Kind) throws {
+        let url = FixtureFiles.url(path)
+        #expect(try ForeignDatabase(at: url).kind == kind)
+        #expect(try ForeignDatabase(at: url, kind: kind).kind == kind)
+        // An early file of CDTDatastore is like one of TouchDB.
+        if path.contains("6to7") { #expect(try ForeignDatabase(at: url, kind: .cloudant).kind == .cloudant) }
+    }
+
     @Test func `a later run goes on after a sequence`() throws {
         let reader = try #require(try ForeignSQLite.reader(at: Self.fixtures[11].url))
         let all = try reader.documents().map(\.sequence)

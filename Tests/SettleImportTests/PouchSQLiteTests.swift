@@ -27,7 +27,8 @@ import Testing
                 print("pouchdb-websql-made: \(probe.leaves.count) documents, \(probe.attachmentCount) attachments")
                 try reader.check()
             }
-            #expect(try ForeignSQLite.reader(at: url)?.kind == .pouchdb)
+            #expect(try ForeignDatabase(at: url).kind == .pouchdb)
+            #expect(throws: ForeignFileError.self) { try ForeignDatabase(at: url, kind: .couchbase1) }
         }
         #expect(try FixtureFiles.wholeState(of: url) == before)
     }

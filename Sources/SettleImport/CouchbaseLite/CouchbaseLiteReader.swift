@@ -155,7 +155,7 @@ final class CouchbaseLiteReader: ForeignReader {
             "SELECT sequence, source, entry FROM \(list) WHERE sequence > ?1 ORDER BY sequence, source, entry"
         )
         .bind(1, Int64(clamping: sequence))
-        try rows.eachRow { row in
+        try rows.readRows { row in
             let (sequence, source, entry) = (UInt64(clamping: row.integer(0)), Int(row.integer(1)), row.integer(2))
             var document: ForeignDocument?
             do {

@@ -194,7 +194,7 @@ package struct Fleece {
     /// - Parameters:
     ///   - slots: The dictionary.
     ///   - budget: How many values may still be read.
-    /// - Returns: The names and the places of the values.
+    /// - Returns: The names, each with the place of its value.
     /// - Throws: ``FleeceError``.
     func members(
         of slots: Slots, budget: inout Int

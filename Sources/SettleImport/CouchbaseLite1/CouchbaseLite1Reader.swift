@@ -117,7 +117,7 @@ final class CouchbaseLite1Reader: ForeignReader {
             SELECT doc, max(sequence) AS newest FROM temp.foreign_revs GROUP BY doc HAVING newest > ?1 ORDER BY newest
             """
         ).bind(1, Int64(clamping: sequence))
-        try documents.eachRow { row in
+        try documents.readRows { row in
             let (number, newest) = (row.integer(0), UInt64(clamping: row.integer(1)))
             try body(try document(number, sequence: newest))
         }
@@ -132,7 +132,7 @@ final class CouchbaseLite1Reader: ForeignReader {
 
     func forEachLocalDocument(_ body: (DocumentID, DocumentBody) throws -> Void) throws {
         guard file.has("localdocs", "docid", "json") else { return }
-        try file.query("SELECT docid, json FROM localdocs NOT INDEXED").eachRow { row in
+        try file.query("SELECT docid, json FROM localdocs NOT INDEXED").readRows { row in
             guard let name = row.text(0), let bytes = row.bytes(1) else { return }
             let id = DocumentID(unchecked: name.hasPrefix("_local/") ? name : "_local/" + name)
             guard let document = try? DocumentReader.read(bytes, allowsReserved: true).body else {
@@ -212,7 +212,7 @@ extension CouchbaseLite1Reader {
             FROM temp.foreign_revs AS list CROSS JOIN main.revs AS revs ON revs.sequence = list.sequence
             WHERE list.doc = ?1 ORDER BY list.sequence
             """
-        ).bind(1, number).eachRow { row in
+        ).bind(1, number).readRows { row in
             let (sequence, name) = (row.integer(0), row.text(1))
             guard let revision = name.flatMap({ RevisionID($0) }) else {
                 let text = name.map { "the revision \($0.debugDescription)" } ?? "a revision"

@@ -63,7 +63,7 @@ public struct ForeignDatabase {
             throw ForeignFileError(.inputOutput, "there is no file at \(path)")
         }
         if let reader = try Self.reader(at: url, kind) {
-            self.init(reader)
+            self.init(reader, kind)
         } else if isFolder.boolValue {
             try self.init(folder: url, kind, options)
         } else {
@@ -71,9 +71,9 @@ public struct ForeignDatabase {
         }
     }
 
-    /// Creates a database of its reader.
-    package init(_ reader: any ForeignReader) {
-        kind = reader.kind
+    /// Creates a database of its reader; a caller may know the kind better.
+    package init(_ reader: any ForeignReader, _ kind: Kind? = nil) {
+        self.kind = kind ?? reader.kind
         product = reader.product
         content = .reader(reader)
         position = nil
@@ -92,7 +92,7 @@ public struct ForeignDatabase {
             throw ForeignFileError(.unknown, "\(name) holds several databases: \(names); give one of them")
         }
         if let only = found.first {
-            self.init(only.reader)
+            self.init(only.reader, kind)
             return
         }
         let texts = entries.filter { ["txt", "json", "jsonl", "ndjson", "gz"].contains($0.pathExtension.lowercased()) }

@@ -85,7 +85,7 @@ final class PouchSQLite: ForeignReader {
             "SELECT sequence, entry FROM temp.foreign_docs WHERE sequence > ?1 ORDER BY sequence, entry"
         )
         .bind(1, Int64(clamping: sequence))
-        try rows.eachRow { row in try body(document(row.integer(1), sequence: UInt64(clamping: row.integer(0)))) }
+        try rows.readRows { row in try body(document(row.integer(1), sequence: UInt64(clamping: row.integer(0)))) }
     }
 
     private func document(_ entry: Int64, sequence: UInt64) throws -> ForeignDocument {
@@ -126,7 +126,7 @@ final class PouchSQLite: ForeignReader {
 
     func forEachLocalDocument(_ body: (DocumentID, DocumentBody) throws -> Void) throws {
         guard file.has("local-store", "id", "json") else { return }
-        try file.query(#"SELECT id, json FROM main."local-store" NOT INDEXED"#).eachRow { row in
+        try file.query(#"SELECT id, json FROM main."local-store" NOT INDEXED"#).readRows { row in
             guard let name = row.text(0), let json = row.bytes(1), let id = DocumentID(name), id.isLocal else { return }
             do {
                 if let members = try PouchMetadata.localBody(json, id: name) { try body(id, members) }

@@ -264,7 +264,7 @@ package final class ForeignRows {
     }
 
     /// Runs the query and passes each row.
-    package func eachRow(_ body: (ForeignRows) throws -> Void) throws {
+    package func readRows(_ body: (ForeignRows) throws -> Void) throws {
         defer { sqlite3_reset(statement) }
         while try step() { try body(self) }
     }
