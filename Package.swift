@@ -180,7 +180,7 @@ let package = Package(
             name: "SettleCommands",
             dependencies: [
                 "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP",
-                "SettleReplication", "SettleViews", "Settle",
+                "SettleReplication", "SettleViews", "Settle", "SettleImport",
                 "SettleServer", "SettleScripting", "SettlePostgres", "CSettleBuild", host("CLibEdit"),
             ],
             swiftSettings: strict),

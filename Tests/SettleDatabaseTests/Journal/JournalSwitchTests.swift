@@ -21,9 +21,9 @@ struct JournalSwitchTests {
     }
 
     @Test func `a storage that keeps no journal refuses a database whose setting says that there is one`() throws {
-        let server = try SharedServer()
-        try server.engine.commit { try $0.setSetting(Database.journalSetting, to: "on") }
-        let error = #expect(throws: DatabaseError.self) { try server.node() }
+        let store = try SharedStore()
+        try store.engine().commit { try $0.setSetting(Database.journalSetting, to: "on") }
+        let error = #expect(throws: DatabaseError.self) { try store.node() }
         #expect(error?.code == .invalid)
     }
 
