@@ -40,7 +40,7 @@ private let allowedImports: [String: Set<String>] = [
     ]),
     "SettleCommands": system.union([
         "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleReplication", "SettleViews",
-        "Settle", "SettleServer", "SettleScripting", "SettlePostgres", "SettleImport", "CSettleBuild",
+        "Settle", "SettleServer", "SettleScripting", "SettlePostgres", "SettleImport", "CSettleBuild", "CLibEdit",
     ]),
     "SettleSimulate": ["SettlePlatform", "Settle", "SettleTesting", "SettleFleet"],
     "SettleFleet": system.union([

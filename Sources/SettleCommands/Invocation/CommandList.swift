@@ -4,8 +4,8 @@ enum CommandList {
         (
             "Databases",
             [
-                CreateCommand.self, InfoCommand.self, ImportCommand.self, InspectCommand.self, ExportCommand.self,
-                CopyCommand.self,
+                CreateCommand.self, DatabasesCommand.self, InfoCommand.self, DiffCommand.self, DropCommand.self,
+                ImportCommand.self, InspectCommand.self, ExportCommand.self, CopyCommand.self,
             ]
         ),
         (

@@ -93,10 +93,25 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
         "renew": "makes secrets of a server's folder", "postgres": "prepares a PostgreSQL",
         "help": "has no database", "version": "has no database",
         "inspect": "reads a file and no database",
+        "users": "changes the users of a server, which a folder of a database does not have",
     ]
 
     static let all = [
         VerbCase("create", ["NEW", "NEW", "NEW --json", "DB", "NEW --journal"], stores: .elsewhere),
+        VerbCase("databases", ["SERVER", "SERVER --json"]),
+        VerbCase("drop", ["DB", "NEW --yes", "DB --yes --json", "DB --yes"], stores: .elsewhere),
+        VerbCase(
+            "diff",
+            [
+                "DB milk {milk1}", "DB milk {milk1} {milk} --json", "DB a {a} 2-b", "DB milk 7-a", "DB none 1-a",
+                "DB DB", "DB DB --deleted --json", "DB OTHER",
+            ]),
+        VerbCase(
+            "security",
+            [
+                "DB", "DB --json", "DB --member anna --admin-role editors", "DB --remove-member nobody",
+                "DB --everybody --json", "NEW",
+            ]),
         VerbCase("info", [Line("DB", .positions), Line("DB --json", .positions)]),
         VerbCase(
             "import",
