@@ -102,7 +102,7 @@ linkage: setup ## Check which C libraries each product needs
 	@Scripts/linkage.sh
 
 # The tests with PostgreSQL are left out: libpq is not built with a sanitizer. TARGETS names the test targets that are built.
-tsan asan apple-doubles: export SETTLE_TEST_TARGETS := $(TARGETS)
+tsan asan: export SETTLE_TEST_TARGETS := $(TARGETS)
 tsan asan apple-doubles: export SETTLE_OPTIMIZED := 0
 
 # Tests that bound a process's memory, of which a sanitizer reserves terabytes.

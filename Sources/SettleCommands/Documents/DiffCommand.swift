@@ -242,7 +242,7 @@ private struct DatabaseDifferences {
                 let server = try InProcessServer(database, path: path, console: console)
                 return try body(Client(server, path: path, place: database.path, console: console))
             }
-        } catch let error as DatabaseError where error.code == .notFound && operand == "OTHER" {
+        } catch let error where operand == "OTHER" && CommandError(error).status == .notFound {
             throw CommandError.notFound(
                 "there is no database \(given); if it is the id of a document, give a revision as well")
         }

@@ -18,7 +18,7 @@ struct ImportCommandTests {
 
     @Test(arguments: [
         ("hello", "line 1 begins with \"h\""), ("{\"_id\":\"a\" \"x\"}", "line 1, column 12"),
-        ("SQLite format 3\0\u{1}", "it is an SQLite database"), ("\u{0}\u{1}\u{2}\u{3}", "a binary file"),
+        ("\u{0}\u{1}\u{2}\u{3}", "a binary file"),
         ("{\"rows\":[{\"id\":\"a\",\"key\":\"a\",\"value\":{}}]}", "include_docs=true"), ("a,a\n1,2\n", "is not JSON"),
     ])
     func `what can't be imported is refused once, and nothing is created`(text: String, complaint: String) throws {
@@ -31,6 +31,16 @@ struct ImportCommandTests {
         }
         let json = try room.run("import", "db", "in", "--json")
         #expect(json.error["error"]?.string != nil && json.status == 5)
+    }
+
+    @Test func `bytes of an SQLite file are refused, damaged or without a path`() throws {
+        let text = "SQLite format 3\0\u{1}"
+        try room.write(text, to: "in")
+        let file = try room.run("import", "db", "in")
+        #expect(file.status == 5 && file.errors == "settle: in is damaged: file is not a database\n", "\(file)")
+        let bytes = try room.run("import", "db", "-", input: text)
+        #expect(bytes.status == 5 && bytes.errors.contains("it is an SQLite database: give its path"), "\(bytes)")
+        #expect(!FileManager.default.fileExists(atPath: room.path("db")))
     }
 
     @Test func `a backup is inspected, imported, and imported again`() throws {

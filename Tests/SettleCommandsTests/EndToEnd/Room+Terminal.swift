@@ -26,7 +26,7 @@ extension Room {
         try write(JSONValue.array(steps.map(\.json)).description, to: "steps.json")
         try write(
             #"""
-            import json, os, pty, select, sys, time
+            import json, os, pty, select, sys, termios, time
             steps, words = json.load(open(sys.argv[1])), sys.argv[2:]
             process, terminal = pty.fork()
             if process == 0:
@@ -44,11 +44,18 @@ extension Room {
                     return False
                 shown += piece
                 return len(piece) > 0
+            prompt = b""
             for kind, text in steps:
                 text = text.encode()
                 if kind == "type":
+                    # The line editor shows its prompt just before it takes single keys.
+                    while prompt.endswith(b"> ") and termios.tcgetattr(terminal)[3] & termios.ICANON:
+                        if time.monotonic() > end:
+                            break
+                        time.sleep(0.01)
                     os.write(terminal, text)
                     continue
+                prompt = text
                 while text not in shown[seen:]:
                     if not read():
                         break
