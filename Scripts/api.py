@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 
-MODULES = ["SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleViews", "SettleReplication", "Settle",
+MODULES = ["SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleViews", "SettleReplication", "SettleImport", "Settle",
            "SettleServer", "SettlePostgres", "SettleTesting"]
 LIST = "docs/API.txt"
 NAMES = "docs/IMPORT_SETTLE.txt"

@@ -82,7 +82,7 @@ struct RouterClient {
             return Answer(status: response.status, headers: response.headers, body: body)
         case .upgrade, .pieces: return Answer(status: response.status, headers: response.headers, body: [])
         case .later(let deferred):
-            return try read(#require(deferred.wait(seconds: 60), "the answer never came"))
+            return try read(#require(deferred.wait(seconds: 300), "the answer never came"))
         }
     }
 
