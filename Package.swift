@@ -302,7 +302,8 @@ package.targets += isolatedSnippets.map { name in
 if doubles {
     let core: Set = [
         "CSQLite", "CCrypto", "CZlib", "CTestWidth", "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery",
-        "SettleDatabase", "SettleHTTP", "SettleMobile", "SettleReplication", "SettleViews", "Settle", "SettleTesting",
+        "SettleDatabase", "SettleHTTP", "SettleMobile", "SettleReplication", "SettleViews", "SettleImport", "Settle",
+        "SettleTesting",
         "CrashTool",
         "SettlePlatformTests",
         "SettleCryptoTests", "SettleCoreTests", "SettleQueryTests",
