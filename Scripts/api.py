@@ -16,8 +16,8 @@ import re
 import subprocess
 import sys
 
-MODULES = ["SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleViews", "SettleReplication", "SettleImport", "Settle",
-           "SettleServer", "SettlePostgres", "SettleTesting"]
+MODULES = ["SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleViews", "SettleReplication", "SettleImport",
+           "Settle", "SettleServer", "SettlePostgres", "SettleTesting"]
 LIST = "docs/API.txt"
 NAMES = "docs/IMPORT_SETTLE.txt"
 # The modules whose types `import Settle` exports.
