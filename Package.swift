@@ -15,8 +15,8 @@ let strict: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (doubles ? [.define("SETTLE_APPLE")] : [])
 
-/// The settings of the targets in which the tests spend most of their time. `make test` has the compiler optimize these, with
-/// assertions as in debug.
+/// The settings of the targets in which the tests spend most of their time. `Scripts/swift-debug.sh` has the compiler optimize these,
+/// with assertions as in debug.
 let hot =
     strict
     + (Context.environment["SETTLE_OPTIMIZED"] == "1"
@@ -334,8 +334,11 @@ if doubles {
     ]
 }
 
-// The test targets that the environment names, and no others: the runs with sanitizers build only what their suites are in.
+// Of the test targets only those that the environment names: the runs with sanitizers need no others.
 if let names = Context.environment["SETTLE_TEST_TARGETS"], !names.isEmpty {
     let chosen = Set(names.split(separator: " ").map(String.init))
+    let unknown = chosen.subtracting(package.targets.filter { $0.type == .test }.map(\.name))
+    // A target under another name would be left out without a word, with all of its tests.
+    if !unknown.isEmpty { fatalError("SETTLE_TEST_TARGETS names targets that are not there: \(unknown.sorted())") }
     package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
 }

@@ -2,7 +2,7 @@ import Settle
 import SettleDatabase
 import SettleTesting
 
-let failures = StorageEngineSuite.run { try SQLiteStorage.inMemory() }
+let failures = StorageEngineSuite.run(readsWait: true) { try SQLiteStorage.inMemory() }
 print(failures.isEmpty ? "passed" : failures.joined(separator: "\n"))
 
 let temporary = try TemporaryDatabase(.file)

@@ -62,6 +62,18 @@ struct ForeignImportTests {
         #expect(try database.localDocuments().map(\.id) == ["_local/mine"])
     }
 
+    @Test func `lengths that a file claims are added up without overflow`() throws {
+        let vast = ["x", "y"].map { name in
+            ForeignAttachment(
+                name: name, contentType: "text/plain", length: .max, revpos: 1, digest: nil, place: .bytes([]))
+        }
+        reader.documents = [
+            ForeignDocument(id: "a", sequence: 1, leaves: [try ListReader.leaf("a", "1-a", attachments: vast)])
+        ]
+        let report = try reader.database.inspect(ImportOptions(), verifies: false, scratch: database) { _ in }
+        #expect(report.attachments == 2 && report.attachmentBytes == .max)
+    }
+
     @Test func `what is not taken is reported with its cause`() throws {
         let report = try database.importAll(from: reader.database)
         #expect(!report.isWhole && report.lostRevisions == 1 && report.lostAttachments == 2)

@@ -71,7 +71,7 @@ struct RemoteExport {
             }
         }
         if wanted.isEmpty { return true }
-        let batch = try Batch(exporter, progress)
+        let batch = try ExportBatch(exporter, progress)
         var leaves: [PeerRevision] = []
         func finishDocument() throws {
             defer { leaves = [] }
@@ -143,13 +143,13 @@ struct RemoteExport {
     }
 }
 
-/// Documents that are written together, each with all its leaves: in memory, except those with large attachments.
-private final class Batch {
+/// Documents that are written together, each with all its leaves: in memory, except large ones.
+final class ExportBatch {
     private let exporter: Exporter
     private let progress: (Exporter.Counts) -> Void
     private var scratch: ScratchDatabase
     private var bytes: Int64 = 0
-    /// The maximum size of attachments in memory, in bytes.
+    /// The maximum size of bodies and attachments in memory, in bytes.
     private static let largest: Int64 = 16 << 20
 
     init(_ exporter: Exporter, _ progress: @escaping (Exporter.Counts) -> Void) throws {
@@ -162,10 +162,11 @@ private final class Batch {
     func add(
         _ leaves: [PeerRevision], _ bring: (PeerAttachment, DocumentID, Database) throws -> DocumentAttachment
     ) throws {
-        let size = leaves.flatMap(\.attachments).reduce(0) { $0 + $1.encodedLength }
-        if bytes + size > Self.largest { try flush() }
+        // Lengths are what the server claims.
+        let size = leaves.reduce(Int64(0)) { $0.adding(clamped: $1.bytesToWrite) }
+        if bytes.adding(clamped: size) > Self.largest { try flush() }
         if size > Self.largest { scratch = try ScratchDatabase(inMemory: false) }
-        bytes += size
+        bytes = bytes.adding(clamped: size)
         let revisions = try leaves.map { leaf in
             var revision = leaf.with(try leaf.attachments.map { try bring($0, leaf.id, scratch.database) })
             revision.keepsZeroRevpos = true

@@ -65,7 +65,7 @@ final class RemoteImportStore: ImportStore {
     private func onTheWay(_ revision: ReplicatedRevision) throws -> PeerRevision {
         revision.with(
             revision.attachments.map { attachment in
-                heldBytes += attachment.encodedLength
+                heldBytes = heldBytes.adding(clamped: attachment.encodedLength)
                 return attachment.isElsewhere
                     ? attachment.onTheWay(as: .stub) : attachment.onTheWay(from: scratch.database)
             })
@@ -171,7 +171,7 @@ final class RemoteImportStore: ImportStore {
                 throw CommandError.invalid(
                     "\"\(attachment.name)\" of \"\(document.id)\" is too large; add it with `settle attach`")
             }
-            heldBytes += attachment.length
+            heldBytes = heldBytes.adding(clamped: attachment.length)
             if attachment.isElsewhere { return attachment.wire() }
             return WireAttachment(
                 attachment.name, contentType: attachment.contentType,

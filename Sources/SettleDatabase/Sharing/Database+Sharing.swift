@@ -10,11 +10,12 @@ extension Database {
     /// It waits for running transactions and snapshots; acknowledged writes are on the disk, according to
     /// ``DatabaseOptions/durability``. Later calls throw ``DatabaseErrorCode/suspended``; observers and live
     /// queries wait. Suspending again does nothing. Stop replications first: their calls fail meanwhile, and they
-    /// retry. A database in memory has no files and continues to work.
+    /// retry. A database without files, in memory for example, continues to work.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` inside a transaction or a snapshot, and `closed`.
     public func suspend() throws {
-        try capabilities.suspendable?.suspend()
+        guard let suspendable = capabilities.suspendable else { return }
+        try suspendable.suspend()
         expirations.cancel()
     }
 

@@ -69,15 +69,16 @@ struct GroupCommit<Writer: Sendable>: Sendable {
     private var waiting = Queue<(writer: Writer, alone: Bool, bytes: Int)>()
     /// The writers whose work is in the open transaction.
     private var batch: [Writer] = []
-    /// The bytes of all writers that ran in the open transaction.
-    private var bytes = 0
+    /// The number of all writers that ran in the open transaction, and their bytes. Those that failed count, too: otherwise
+    /// writers that keep failing would put off the commit of those before them.
+    private var (count, bytes) = (0, 0)
     /// The writers that wait for the end; `nil` while the database is open.
     private var closers: [Writer]?
 
     /// Creates the machine of an idle database.
     ///
     /// - Parameters:
-    ///   - largestBatch: The most writers that share a commit.
+    ///   - largestBatch: The most writers that share a transaction, those that fail included.
     ///   - maximumBytes: The most bytes of changes that share a commit; a writer with more has a commit of its own.
     init(largestBatch: Int, maximumBytes: Int = .max) {
         (self.largestBatch, self.maximumBytes) = (largestBatch, maximumBytes)
@@ -143,7 +144,7 @@ struct GroupCommit<Writer: Sendable>: Sendable {
 
     /// Lets the next writer into the open transaction, or commits it.
     private mutating func shareOrCommit() -> [Action] {
-        guard batch.count < largestBatch, let next = waiting.first, !next.alone, next.bytes <= maximumBytes - bytes
+        guard count < largestBatch, let next = waiting.first, !next.alone, next.bytes <= maximumBytes - bytes
         else {
             phase = .committing
             return [.commit]
@@ -166,7 +167,7 @@ struct GroupCommit<Writer: Sendable>: Sendable {
             return []
         }
         let place = next.alone ? .alone : place
-        bytes = (place == .savepoint ? bytes : 0) + next.bytes
+        (count, bytes) = place == .savepoint ? (count + 1, bytes + next.bytes) : (1, next.bytes)
         phase = .running(next.writer, place)
         return [.run(next.writer, place)]
     }

@@ -24,8 +24,8 @@ public protocol LeasingStorage: StorageEngine {
     func require(_ lease: JobLease) throws
 }
 
-/// An engine that has a place for the contents of large attachments. A database on any other engine has a place of its own: files
-/// beside it, or rows in memory.
+/// An engine that has a place for the contents of large attachments. A database on any other engine has them in files, if it has a
+/// folder, and otherwise in rows of the engine like the small ones.
 public protocol BlobKeepingStorage: StorageEngine {
     /// Where the contents of large attachments are.
     var blobs: any BlobStorage { get }

@@ -11,7 +11,7 @@ package final class WriteQueue: Sendable {
     /// Creates an empty queue.
     ///
     /// - Parameters:
-    ///   - largestBatch: The most writers that share a commit.
+    ///   - largestBatch: The most writers that share a transaction, those that fail included.
     ///   - maximumBytes: The most bytes of changes that share a commit.
     package init(largestBatch: Int, maximumBytes: Int = .max) {
         commits = Guarded(GroupCommit(largestBatch: largestBatch, maximumBytes: maximumBytes))
@@ -54,7 +54,7 @@ package final class WriteQueue: Sendable {
     ///
     /// - Parameters:
     ///   - storage: The storage that performs the actions.
-    ///   - waits: Whether this returns only after the storage is closed.
+    ///   - waits: Whether the first call returns only after the storage is closed. Later calls return at once.
     package func close(_ storage: any QueuedStorage, waits: Bool) {
         let turn = WriteTurn()
         perform(.closing(waits ? turn : nil), for: turn, storage)

@@ -27,7 +27,7 @@ extension ForeignDatabase {
                 for attachment in leaf.attachments {
                     guard let problem = try Self.problem(of: attachment, reader, verifies: verifies) else {
                         report.attachments += 1
-                        report.attachmentBytes += attachment.length
+                        report.attachmentBytes = report.attachmentBytes.adding(clamped: attachment.length)
                         continue
                     }
                     report.record(

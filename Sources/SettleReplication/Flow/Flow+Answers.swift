@@ -223,7 +223,7 @@ extension Flow {
 
 extension PeerRevision {
     /// The size of its body and attachments in bytes.
-    var bytesToWrite: Int64 {
+    package var bytesToWrite: Int64 {
         attachments.reduce(Int64(body.utf8.count)) { sum, attachment in
             if case .stub = attachment.content { sum } else { sum.adding(clamped: attachment.encodedLength) }
         }

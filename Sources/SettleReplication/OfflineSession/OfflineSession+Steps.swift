@@ -139,7 +139,7 @@ extension OfflineSession {
                 body = try DocumentBody(json)
             }
             var edit = OfflineServer.Edit(id: id, base: base.history?.revision, body: body)
-            let size = new.attachments.reduce(0) { $0 + $1.length }
+            let size = new.attachments.reduce(Int64(0)) { $0.adding(clamped: $1.length) }
             guard size <= options.largestAttachments else {
                 throw PeerError(
                     .tooLarge, "the attachments of \"\(id)\" have \(size) bytes, too many for a session; replicate it")

@@ -16,7 +16,7 @@ public enum StorageEngineSuite {
     /// Runs all checks.
     ///
     /// - Parameters:
-    ///   - readsWait: Whether the engine's reads wait for writes, which is allowed.
+    ///   - readsWait: Whether the engine's reads and writes wait for each other, which is allowed.
     ///   - make: Creates a new, empty engine.
     /// - Returns: A line for each failed check; empty for a good engine.
     public static func run(readsWait: Bool = false, _ make: () throws -> any StorageEngine) -> [String] {

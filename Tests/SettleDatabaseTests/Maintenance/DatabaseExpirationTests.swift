@@ -52,6 +52,15 @@ import Testing
         database.close()
     }
 
+    @Test(.timeLimit(.minutes(5))) func `suspending a database without files does not stop its expirations`() throws {
+        let database = try Database.inMemory()
+        try database.add("a")
+        try database.setExpiration(of: "a", at: Date(timeIntervalSinceNow: 0.3))
+        try database.suspend()
+        waitUntil { try database.document("a") == nil }
+        #expect(try database.tree(of: "a") == nil)
+    }
+
     @Test(arguments: Kinds.all)
     func `dates out of range are handled`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in

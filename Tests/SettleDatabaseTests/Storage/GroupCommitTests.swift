@@ -61,6 +61,14 @@ import Testing
         #expect(open(after: first + [.committed, .wrote(.kept), .wrote(.kept)]) == [1, 2])
     }
 
+    @Test func `writers that keep failing do not put off the commit of one before them`() {
+        let arrivals = (0..<4).map { GroupCommit<Int>.Event.arrived($0, alone: false) }
+        let events: [GroupCommit<Int>.Event] = arrivals + [.wrote(.kept), .wrote(.failed)]
+        let world = events.reduce(GroupCommitWorld(largestBatch: 2)) { $0.after($1) }
+        let isCommitting = if case .commit? = world.doing { true } else { false }
+        #expect(isCommitting && world.open == [0] && world.woken == [1: .failed])
+    }
+
     @Test func `closing commits the writes made so far and runs no more`() {
         let world = outcomes(Array(shared.dropLast()) + [.closing(90), .wrote(.kept), .committed])
         #expect(world.woken == [0: .done, 1: .done, 2: .closed, 90: .done])

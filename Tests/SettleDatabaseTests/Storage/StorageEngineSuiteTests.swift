@@ -23,6 +23,11 @@ import Testing
         #expect(failures == [])
     }
 
+    @Test(.timeLimit(.minutes(1))) func `an engine whose writes wait for snapshots fails, unless that is said`() {
+        let failures = StorageEngineSuite.run { try SQLiteStorage.inMemory() }
+        #expect(failures == ["snapshots: a write waits for a snapshot; see `readsWait`"])
+    }
+
     @Test func `an engine that does not notify of commits fails`() {
         let failures = StorageEngineSuite.run(readsWait: true) { MuteEngine(try SQLiteStorage.inMemory()) }
         #expect(failures.contains { $0.hasPrefix("commits: ") })

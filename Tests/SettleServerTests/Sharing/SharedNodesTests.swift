@@ -105,6 +105,8 @@ import Testing
     @Test func `a request asks once what others have changed`() throws {
         let nodes = try SharedNodes()
         for path in ["/db", "/db/a"] { #expect(try nodes.one.send("PUT", path, [:]).status == 201) }
+        // The log of updates asks, too, on a thread of its own and soon after a write.
+        for node in [nodes.one, nodes.two] { node.server.state.updates.stop() }
         for (method, path) in [("GET", "/db/a"), ("GET", "/db/_all_docs"), ("PUT", "/db/b"), ("GET", "/_session")] {
             _ = try nodes.two.send("GET", "/db/a")
             let before = nodes.memory.questions
