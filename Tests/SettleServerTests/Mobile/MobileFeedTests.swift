@@ -195,8 +195,8 @@ import Testing
         #expect(try connect("device").send(subscription).flatMap(rows) == [])
     }
 
-    /// Documents that the checkpoint of a device has passed, and whose edits it proposes.
-    private func refuse(_ ids: [DocumentID], in database: Database) throws -> (last: UpdateSequence, rows: JSONValue) {
+    /// Stores documents; returns the last position, and a proposal of edits of them that the server has to refuse.
+    private func propose(_ ids: [DocumentID], in database: Database) throws -> (last: UpdateSequence, rows: JSONValue) {
         for id in ids { try database.save(Document(id: id, body: ["n": 1])) }
         let name = JSONValue.string("2-" + String(repeating: "a", count: 32))
         return (try database.lastSequence(), .array(ids.map { [.string($0.string), name, "1-b"] }))
@@ -206,7 +206,7 @@ import Testing
         let database = try Database.inMemory()
         let server = try InProcessServer(database, name: "db", scripts: nil)
         defer { server.close() }
-        let (last, proposal) = try refuse(["a"], in: database)
+        let (last, proposal) = try propose(["a"], in: database)
         let names: JSONValue = ["collections": ["_default"], "checkpoint_ids": ["device"]]
         func connect() throws -> Device {
             let device = Device(server.connect(userAgent: "device"))
@@ -222,7 +222,7 @@ import Testing
         let database = try Database.inMemory()
         let server = try InProcessServer(database, name: "db", scripts: nil)
         defer { server.close() }
-        let (last, proposal) = try refuse(["a"], in: database)
+        let (last, proposal) = try propose(["a"], in: database)
         let checkpoint = ["Profile": "getCheckpoint", "client": String(repeating: "x", count: 501)]
         var device = Device(server.connect(userAgent: "device"))
         _ = try device.send(checkpoint)
@@ -237,7 +237,7 @@ import Testing
         let database = try Database.inMemory()
         let server = try InProcessServer(database, name: "db", scripts: nil)
         defer { server.close() }
-        let (last, proposal) = try refuse(["a", "b", "c"], in: database)
+        let (last, proposal) = try propose(["a", "b", "c"], in: database)
         let device = Device(server.connect(userAgent: "device"))
         _ = try device.send(["Profile": "getCheckpoint", "client": "device"])
         _ = try device.send(["Profile": "proposeChanges"], proposal)
