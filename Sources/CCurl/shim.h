@@ -134,7 +134,7 @@ static inline CURLMcode settle_curl_multi_set_long(CURLM *multi, CURLMoption opt
     return curl_multi_setopt(multi, option, value);
 }
 
-// Takes the next transfer that has ended: its handle, its context and its result. Zero when there is none.
+// Takes the next transfer that has ended: its handle, its context and its result. Zero when no transfer has ended.
 static inline int settle_curl_next_ended(CURLM *multi, CURL **easy, void **context, CURLcode *result) {
     int left = 0;
     for (CURLMsg *message; (message = curl_multi_info_read(multi, &left)) != NULL;) {

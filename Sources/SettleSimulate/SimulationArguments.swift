@@ -20,7 +20,7 @@ struct SimulationArguments {
     /// The number of fleets that run concurrently.
     private(set) var jobs = 1
     private(set) var wantsHelp = false
-    /// The options to repeat in the command of a replay.
+    /// The options to repeat in the command of a replay, besides `--fleet`.
     private var repeated: [String] = []
 
     static let help = """
@@ -62,9 +62,7 @@ struct SimulationArguments {
             switch word {
             case "--help", "-h": wantsHelp = true
             case "--json": isJSON = true
-            case "--fleet":
-                isFleet = true
-                repeated.append(word)
+            case "--fleet": isFleet = true
             case "--go-on": goesOn = true
             case "--files":
                 options.kind = .file
@@ -101,7 +99,7 @@ struct SimulationArguments {
                 throw Failure(message: "--fault takes one of \(names), not \"\(value)\"")
             }
             isFleet = true
-            repeated += ["--fleet", option, value]
+            repeated += [option, value]
         default:
             guard let policy = SimulatedPolicy.named(value) else {
                 let names = SimulatedPolicy.all.map(\.name).joined(separator: ", ")
@@ -120,6 +118,7 @@ struct SimulationArguments {
 
     /// The command that replays a schedule.
     func replay(_ seed: UInt64) -> String {
-        (["settle-simulate", "--seed", "\(seed)", "--rounds", "1"] + repeated).joined(separator: " ")
+        let words = ["settle-simulate", "--seed", "\(seed)", "--rounds", "1"] + (isFleet ? ["--fleet"] : []) + repeated
+        return words.joined(separator: " ")
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleImport
 
-/// Dumps are known by their content, and what is none is refused as a whole.
+/// Dumps are known by their content, and any other file is refused as a whole.
 struct DumpTests {
     private static let documents = ["{\"_id\":\"a\",\"v\":1}", "{\"_id\":\"b\",\"v\":2}"]
 

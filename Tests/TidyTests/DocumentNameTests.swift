@@ -1,6 +1,6 @@
 import Testing
 
-/// The words in back-ticks that look like names of this repository and are none.
+/// The words in back-ticks that look like names of this repository, but are not.
 private let foreign: [String: String] = [
     "Allow": "a header of HTTP",
     "Atts": "in CouchDB's term of a revision",

@@ -194,7 +194,8 @@ extension DocumentFetch {
     }
 
     /// Fetches documents of a list together: by one request, and by a second one if branches part at revisions that the list does
-    /// not name. Of a server without `_bulk_get` each is fetched by requests of its own.
+    /// not name. From a server without `_bulk_get` each is fetched by requests of its own, and from one that accepts fewer documents
+    /// in one request only as many as it accepts.
     ///
     /// - Parameters:
     ///   - listed: The documents.
@@ -208,7 +209,12 @@ extension DocumentFetch {
         }
         let found: [DocumentID: [ReplicatedRevision]]
         do { found = try await together(wanted, budget: Self.bytesAtOnce) } catch let error as CouchDBError
-            where [400, 404, 405, 501].contains(error.status) && !ClientFailure.isAboutDatabase(error)
+            where error.status == 413 && listed.count > 1
+        {
+            // The server accepts fewer documents in one request.
+            return try await fetch(Array(listed.prefix(listed.count / 2)), extent)
+        } catch let error as CouchDBError
+            where [400, 404, 405, 413, 501].contains(error.status) && !ClientFailure.isAboutDatabase(error)
         {
             var copies: [DocumentCopy] = []
             for document in listed.prefix(16) { copies.append(try await fetch(document.id, extent)) }
@@ -223,8 +229,12 @@ extension DocumentFetch {
         let missing = copies.flatMap { copy -> [Wanted] in
             copy.tree.branchPoints.filter { copy.document($0) == nil }.map { (copy.id, $0) }
         }
-        let others = missing.isEmpty ? [:] : try await together(missing, budget: .max)
-        for index in copies.indices { for other in others[copies[index].id] ?? [] { copies[index].insert(other) } }
+        guard !missing.isEmpty else { return copies }
+        // The server has accepted this many rows.
+        for part in missing.parts(of: wanted.count) {
+            let others = try await together(part, budget: .max)
+            for index in copies.indices { for other in others[copies[index].id] ?? [] { copies[index].insert(other) } }
+        }
         return copies
     }
 
@@ -272,11 +282,12 @@ extension DocumentFetch {
             guard case .bytes(let text) = element else { throw Client.overlong }
             guard let row = try? BulkGetAnswer(text) else { throw JSONElements.Fault.malformed }
             let id = DocumentID(unchecked: row.id)
+            found[id, default: []] += []
             for entry in row.entries {
                 switch entry {
                 case .document(let range):
                     found[id, default: []].append(try ReplicatedRevision(answer: Array(text[range])))
-                case .failure(_, "not_found", _): found[id, default: []] += []
+                case .failure(_, "not_found", _): break
                 case .failure(_, let error, let reason):
                     throw CouchDBError(status: 500, error: error, reason: reason, method: "POST", path: "_bulk_get")
                 }

@@ -327,7 +327,7 @@ private struct NodeSet {
         for index in words.indices { words[index] |= other.words[index] }
     }
 
-    /// The highest position in both sets; -1 if there is none.
+    /// The highest position in both sets; -1 if they share no position.
     func highestCommon(with other: NodeSet) -> Int {
         for index in words.indices.reversed() {
             let both = words[index] & other.words[index]
@@ -341,7 +341,7 @@ private struct NodeSet {
 
 /// One step of merging the leaves of a document: some versions and their base.
 package struct MergeStep: Hashable, Sendable {
-    /// The newest common ancestor of all versions; `nil` if there is none.
+    /// The newest common ancestor of all versions; `nil` if they share no ancestor.
     package let base: RevisionID?
     /// The leaves, as ascending positions in the given list; from then on, the first one stands for the result.
     package let versions: [Int]

@@ -66,7 +66,7 @@ package struct SettlementRun<Source: SettlementSource> {
         return try race(in: conflict) ?? preview(of: policy.decideNow(conflict), conflict)
     }
 
-    /// The revisions that settle racing answers; `nil` if there are none.
+    /// The revisions that settle racing answers; `nil` if no answers race.
     private func race(in conflict: Conflict) throws -> SettlementPreview? {
         guard policy.endsRaces, let race = conflict.race else { return nil }
         let plan = try source.hashers.with { try SettlementPlan(race, of: conflict, hasher: $0) }

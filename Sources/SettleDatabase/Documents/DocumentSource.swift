@@ -24,7 +24,7 @@ package protocol DocumentSource: Sendable {
     /// The newest commit; see ``Database/newestCommit``.
     var newestCommit: Commit? { get }
 
-    /// The object of a type that a higher layer has attached to the database; `nil` if there is none.
+    /// The object of a type that a higher layer has attached to the database; `nil` without such an object.
     func known<Companion: AnyObject & Sendable>(_ type: Companion.Type) -> Companion?
 }
 

@@ -292,7 +292,7 @@ public enum SQLiteStorage {
 struct SQLiteFileSystem: Sendable {
     /// Its name in SQLite; `nil` for SQLite's default, which is `unix`.
     let name: String?
-    /// A warning for the app; `nil` if there is none.
+    /// A warning for the app; `nil` if nothing is wrong.
     let warning: String?
 
     /// The file system for all files of this process.

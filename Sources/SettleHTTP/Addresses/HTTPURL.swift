@@ -31,11 +31,11 @@ public struct HTTPURL: Hashable, Sendable {
     public let port: Int
     /// The percent-encoded path: empty for the root, otherwise with a leading slash and without a trailing one.
     package var path: String
-    /// The percent-encoded query without the question mark; `nil` if there is none.
+    /// The percent-encoded query without the question mark; `nil` in a URL without a query.
     package var query: String?
-    /// The decoded user; `nil` if there is none.
+    /// The decoded user; `nil` in a URL without a user.
     public private(set) var user: String?
-    /// The decoded password; `nil` if there is none.
+    /// The decoded password; `nil` in a URL without a password.
     public private(set) var password: String?
 
     /// Parses an address.

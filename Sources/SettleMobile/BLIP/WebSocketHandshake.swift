@@ -15,7 +15,7 @@ package enum WebSocketHandshake {
         Base64.encode(SHA1.hash(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
     }
 
-    /// The newest protocol that both the client and this library support; `nil` if there is none.
+    /// The newest protocol that both the client and this library support; `nil` if they share no protocol.
     package static func choose(among offered: String) -> String? {
         let known = Set(offered.split(separator: ",").map { String($0).trimmingBlanks() })
         return served.first(where: known.contains)

@@ -112,7 +112,7 @@ extension WriteSession {
         let row: LockedRow?
     }
 
-    /// A failed transaction refuses its statements, and without the lock there is none.
+    /// A failed transaction refuses its statements, and without the lock no transaction is open.
     func checkTransaction() {}
 
     func beginPart() throws -> Part {

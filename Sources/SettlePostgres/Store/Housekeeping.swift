@@ -8,7 +8,7 @@ internal import SettlePlatform
 struct Housekeeping: Sendable {
     let pool: PostgresPool
 
-    /// Removes the rows of one deleted database. Returns false if there is none.
+    /// Removes the rows of one deleted database. Returns false if no database is left to remove.
     func destroyOne() throws -> Bool {
         guard let rows = try pool.ask([PostgresCall(.doomed)]).first, rows.count > 0 else { return false }
         let number = rows.integer(0, 0)

@@ -220,7 +220,7 @@ extension SchemaKeywords {
         }
     }
 
-    /// A nonnegative count; `nil` if there is none.
+    /// A nonnegative count; `nil` if the member is missing.
     func count(_ name: String) throws(SchemaError) -> Int? {
         guard let value = members[name] else { return nil }
         guard case .number(let number) = value, let text = JSONDecimal(number).integerText, !text.hasPrefix("-") else {

@@ -7,7 +7,7 @@ internal import Synchronization
 ///     match even that.
 ///   - Values are compared by ``Collation``, those of `_id` by ``ErlangOrder``.
 ///   - If CouchDB would fail (`$mod` by zero, `$nor` inside of elements), the enclosing `$elemMatch` or similar
-///     does not match; if there is none, the whole selector does not match.
+///     does not match; without an enclosing operator, the whole selector does not match.
 ///   - When the steps of ``SelectorWork`` are spent, the whole selector does not match.
 struct SelectorMatch {
     /// CouchDB's response would be an internal error.

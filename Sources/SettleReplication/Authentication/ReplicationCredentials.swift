@@ -124,7 +124,7 @@ public final class HeldCookie: Sendable {
     /// Creates a cookie.
     ///
     /// - Parameters:
-    ///   - text: The cookie's value; `nil` if there is none yet.
+    ///   - text: The cookie's value; `nil` before the first one is set.
     ///   - end: When the cookie expires, in seconds since 1970; `nil` if unknown.
     public init(_ text: String? = nil, end: Double? = nil) {
         state = Guarded(text.map { RenewedSecret.Secret(text: $0, end: end) })

@@ -40,7 +40,7 @@ public struct OfflineSessionOptions: Sendable {
     /// The form of the time in ``stampMember``; by default the number of milliseconds since 1970.
     public var stamp: @Sendable (Date) -> JSONValue = { .number(JSONNumber($0.milliseconds)) }
     /// Computes the time of a synchronization from the server's time, if the server sends one. By default it is the
-    /// server's time, or the system's if there is none.
+    /// server's time, or the system's without it.
     public var time: @Sendable (Date?) -> Date = { $0 ?? Date() }
     /// The time to wait before retrying an unreachable server.
     public var retry = ReplicationRetryPolicy()

@@ -29,7 +29,7 @@ package struct ChangesRequest: Sendable {
     package var since: PeerSequence
     /// The maximum number of documents, at least 1.
     package var limit: Int
-    /// The time to wait for the next change if there is none; `nil` to return immediately.
+    /// The time to wait for the next change if nothing has changed; `nil` to return immediately.
     package var wait: Duration?
     /// The interval at which the peer should send a heartbeat while it waits, so that no proxy closes the connection as idle.
     package var heartbeat: Duration = .seconds(30)

@@ -123,7 +123,7 @@ extension Database {
         filters.functions.withLock { $0[name] = (filter, version) }
     }
 
-    /// Removes a filter function; does nothing if there is none with this name.
+    /// Removes a filter function; does nothing for an unknown name.
     public func removeReplicationFilter(_ name: String) { filters.functions.withLock { $0[name] = nil } }
 
     /// The filter function of a name.

@@ -7,7 +7,7 @@ enum HalfSurrogates {
     private static let backslash = UInt8(ascii: "\\")
     private static let replacement: [UInt8] = [0xEF, 0xBF, 0xBD]
 
-    /// The JSON text without halves; `nil` if there are none.
+    /// The JSON text without halves; `nil` if it has no halves.
     static func replaced(in json: some RandomAccessCollection<UInt8>) -> [UInt8]? {
         var output: [UInt8] = []
         var (copied, index) = (json.startIndex, json.startIndex)

@@ -80,7 +80,7 @@ final class ScriptContext {
         return object
     }
 
-    /// The line of the first syntax error in a source; 0 if there is none. Scripts can't get it from the engine,
+    /// The line of the first syntax error in a source; 0 for a valid source. Scripts can't get it from the engine,
     /// but the host can.
     private static func mistakenLine(of source: JSValueRef, in context: JSContextRef) -> Double {
         guard let script = JSValueToStringCopy(context, source, nil) else { return 0 }

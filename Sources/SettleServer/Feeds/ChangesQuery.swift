@@ -8,7 +8,7 @@ struct ChangesQuery: Sendable {
     enum Feed: String, Sendable {
         /// All changes, as one JSON text.
         case normal
-        /// All changes; if there are none, the feed waits for one.
+        /// All changes; if nothing has changed, the feed waits for one change.
         case longpoll
         /// One line per change, endlessly.
         case continuous

@@ -60,7 +60,7 @@ struct ArrivingBody {
     /// Lets go of all that has come.
     mutating func drop() { (file, collected) = (nil, []) }
 
-    /// Hands out a part to be put away, with the file for it; before the first part there is none.
+    /// Hands out a part to be put away, with the file for it; `nil` before the first part.
     mutating func beginSpooling() -> (part: [UInt8], file: UploadFile?) {
         defer { (collected, isSpooling) = ([], true) }
         return (collected, file)

@@ -84,11 +84,14 @@ public final class InProcessServer: HTTPTransport {
             guard case .later(let deferred) = response.body.content else { return taker(.success(response)) }
             deferred.whenFulfilled { taker(.success($0)) }
         }
-        if let cause = response.cause, cause is DatabaseError || cause is ScriptError { throw cause }
+        if let cause = response.cause, Self.isThrown(cause) { throw cause }
         response.body = arriving(response.body)
         if request.method == "HEAD" { response.body = .none }
         return response
     }
+
+    /// Whether ``send(_:)`` throws an error in place of the response, so that the log need not repeat it.
+    static func isThrown(_ error: any Error) -> Bool { error is DatabaseError || error is ScriptError }
 
     /// Makes the body of a response one that can be read once, like a client's.
     private func arriving(_ body: HTTPBody) -> HTTPBody {

@@ -14,10 +14,11 @@ final class ResponseRules: Sendable {
         (self.options, self.live, self.metrics) = (options, live, metrics)
     }
 
-    /// The response for an error, which is logged if it is the server's fault.
+    /// The response for an error, which is logged if it is the server's fault and the caller does not get it itself.
     func failure(_ error: any Error, _ call: RoutedRequest) -> HTTPResponse {
         let told = HTTPError(error)
-        if told.status >= 500, told.status != 501 {
+        let isThrown = options.trustsWriters && InProcessServer.isThrown(error)
+        if told.status >= 500, told.status != 501, !isThrown {
             // The message of an HTTP error is meant for clients. Details of other errors go only to the log.
             let reason = error is HTTPError ? told.reason : "\(error)"
             let count = told.headers["Retry-After"] == nil ? 1 : refused()

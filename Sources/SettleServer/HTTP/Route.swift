@@ -210,7 +210,7 @@ struct RouteTree: Sendable {
 
     init(_ routes: [Route]) { for route in routes { root.insert(route, at: route.pattern.parts[...]) } }
 
-    /// The route of a path; `nil` if there is none.
+    /// The route of a path; `nil` for an unknown path.
     func match(_ segments: [String]) -> Match? {
         root.find(segments[...]).map { ($0, $0.pattern.parameters(of: segments)) }
     }

@@ -43,10 +43,17 @@ struct MobileCheckpoints {
         return .object(members)
     }
 
-    private func id(_ client: String?) throws -> DocumentID {
+    /// The name of a checkpoint.
+    ///
+    /// - Throws: ``BLIPError`` with status 400 if it is missing, empty or longer than 500 bytes.
+    static func checked(_ client: String?) throws -> String {
         guard let client, !client.isEmpty, client.utf8.count <= 500 else {
             throw BLIPError.http(400, "`client` must name the checkpoint")
         }
-        return try DocumentID(validating: "_local/checkpoint/" + client)
+        return client
+    }
+
+    private func id(_ client: String?) throws -> DocumentID {
+        try DocumentID(validating: "_local/checkpoint/" + Self.checked(client))
     }
 }

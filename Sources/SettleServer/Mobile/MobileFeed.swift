@@ -250,20 +250,19 @@ final class MobileFeed: Sendable {
             (state.pages < Self.maximumPages && state.wanted.isEmpty && !state.isDividing, state.since)
         }
         guard mayOffer, let device = session.device(in: collection) else { return false }
-        let refused = context.service(\.mobile).refused.take(of: device).filter { ids?.contains($0) ?? true }
+        let refused = context.service(\.mobile).refused.take(batch, of: device)
         guard !refused.isEmpty else { return false }
         let underWay = state.withLock(\.underWay)
         let page = try database.snapshot {
             try refused.compactMap { id -> PulledRevision? in
                 // The others come by themselves, or have come.
-                guard !id.isDesign, !underWay.contains(id),
+                guard !id.isDesign, ids?.contains(id) ?? true, !underWay.contains(id),
                     let record = try database.storedRecord(of: id, withContent: false), record.sequence <= start
                 else { return nil }
                 return PulledRevision(record, at: since, usesVersions: usesVersions)
             }
         }
-        guard !page.isEmpty else { return false }
-        try offerPage(page, context, session, connection)
+        if !page.isEmpty { try offerPage(page, context, session, connection) }
         return true
     }
 

@@ -331,7 +331,8 @@ extension MobileSession {
     ) throws -> BLIPMessage {
         switch message.profile {
         case "getCheckpoint":
-            state.withLock { $0.clients[collection] = message.properties["client"] }
+            let client = try MobileCheckpoints.checked(message.properties["client"])
+            state.withLock { $0.clients[collection] = client }
             return try MobileCheckpoints(database: context.database()).get(message)
         case "setCheckpoint": return try MobileCheckpoints(database: context.database()).set(message)
         case "getCollections": return try choose(message)
@@ -363,8 +364,9 @@ extension MobileSession {
             let name = SessionCollections.database(of: collection, in: context.parameter("db"))
             do {
                 let database = try name.map { try checkedContext(of: $0).database() }
+                let answer = try database.map { try MobileCheckpoints(database: $0).whole(client) } ?? .null
                 databases.append(database == nil ? nil : name)
-                return try database.map { try MobileCheckpoints(database: $0).whole(client) } ?? .null
+                return answer
             } catch  where HTTPError(error).status == 404 {
                 databases.append(nil)
                 return .null
@@ -372,7 +374,9 @@ extension MobileSession {
         }
         state.withLock { state in
             state.collections.name(databases)
-            for (number, item) in wanted.enumerated() { state.clients[number] = item.client }
+            for (number, item) in wanted.enumerated() where databases[number] != nil {
+                state.clients[number] = item.client
+            }
         }
         return BLIPMessage(.reply, body: JSONValue.array(answers).utf8)
     }

@@ -244,8 +244,10 @@ struct UpgradedEdits: Sendable {
         let edit: Edit
     }
 
-    /// The maximum number of edits that may be on their way, and of those that have arrived.
+    /// The maximum number of edits that may be on their way, and of those that have arrived, in all collections.
     private static let most = 10_000
+    /// The maximum length of a revision's name in bytes; Couchbase Lite's own have less than 70.
+    private static let longestName = 255
 
     /// The versions of the server that devices named in their proposals.
     private var versions: [Place: DocumentVersion] = [:]
@@ -262,7 +264,7 @@ struct UpgradedEdits: Sendable {
     ///
     /// - Returns: False if there is no room for it.
     mutating func add(_ edit: Edit, in collection: Int, beside version: DocumentVersion) -> Bool {
-        guard versions.count < Self.most else { return false }
+        guard versions.count < Self.most, Self.isShort(edit) else { return false }
         versions[Place(collection: collection, edit: edit)] = version
         return true
     }
@@ -271,8 +273,13 @@ struct UpgradedEdits: Sendable {
     /// that is known to have a database of trees may be offered its own edits.
     mutating func arrive(_ edit: Edit, in collection: Int, hasTrees: Bool) {
         versions[Place(collection: collection, edit: edit)] = nil
-        guard !hasTrees, !edit.name.utf8.contains(UInt8(ascii: "@")) else { return }
-        if arrived[collection, default: []].count < Self.most { arrived[collection, default: []].insert(edit) }
+        guard !hasTrees, Self.isShort(edit), !edit.name.utf8.contains(UInt8(ascii: "@")) else { return }
+        if arrived.values.reduce(0, { $0 + $1.count }) < Self.most { arrived[collection, default: []].insert(edit) }
+    }
+
+    /// Whether a database of Couchbase Lite can have an edit. No other is kept, because ids and names may be of any length.
+    private static func isShort(_ edit: Edit) -> Bool {
+        MobileLimits.fault(in: edit.id) == nil && edit.name.utf8.count <= longestName
     }
 
     /// The edits of a collection that have arrived in this connection.

@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleMobile
 internal import SettlePlatform
 
 /// The documents whose edits were refused with 409, by the devices that proposed them.
@@ -17,33 +18,51 @@ final class RefusedProposals: Sendable {
         let client: String
     }
 
-    /// The maximum number of documents of all devices.
-    private static let most = 10_000
-
     private struct State {
         var documents: [Device: Set<DocumentID>] = [:]
+        /// The devices that have documents, in the order of their first one.
+        var devices: [Device] = []
         var count = 0
-    }
 
-    private let state = Guarded(State())
-
-    /// Records that an edit was refused. If there are too many, those of another device are forgotten.
-    func add(_ id: DocumentID, of device: Device) {
-        state.withLock { state in
-            guard state.documents[device, default: []].insert(id).inserted else { return }
-            state.count += 1
-            while state.count > Self.most, let first = state.documents.keys.first {
-                state.count -= state.documents.removeValue(forKey: first)?.count ?? 0
-            }
+        mutating func remove(_ device: Device) -> Set<DocumentID> {
+            let removed = documents.removeValue(forKey: device) ?? []
+            count -= removed.count
+            devices.removeAll { $0 == device }
+            return removed
         }
     }
 
-    /// Removes and returns the documents of a device.
-    func take(of device: Device) -> [DocumentID] {
+    private let limit: Int
+    private let state = Guarded(State())
+
+    /// - Parameter limit: The maximum number of documents of all devices.
+    init(limit: Int = 10_000) { self.limit = limit }
+
+    /// Records that an edit was refused, unless Couchbase Lite can't store the document. If there are too many documents, those of
+    /// the device that came first are forgotten. So a device with many of them can't keep out the others for long.
+    func add(_ id: DocumentID, of device: Device) {
+        guard MobileLimits.fault(in: id) == nil else { return }
         state.withLock { state in
-            guard let documents = state.documents.removeValue(forKey: device) else { return [] }
-            state.count -= documents.count
-            return documents.sorted()
+            guard state.documents[device]?.contains(id) != true else { return }
+            if state.count >= limit, let first = state.devices.first { _ = state.remove(first) }
+            if state.documents[device] == nil { state.devices.append(device) }
+            state.documents[device, default: []].insert(id)
+            state.count += 1
+        }
+    }
+
+    /// Removes and returns the first documents of a device.
+    func take(_ most: Int, of device: Device) -> [DocumentID] {
+        state.withLock { state in
+            guard state.documents[device] != nil else { return [] }
+            let documents = state.remove(device).sorted()
+            let rest = documents.dropFirst(most)
+            if !rest.isEmpty {
+                state.documents[device] = Set(rest)
+                state.devices.append(device)
+                state.count += rest.count
+            }
+            return Array(documents.prefix(most))
         }
     }
 }

@@ -200,7 +200,7 @@ final class UserDocuments: Sendable {
     ///   - name: The name of the account.
     ///   - users: The database `_users`.
     ///   - read: Reads the document, if it is not cached.
-    /// - Returns: The document; `nil` if there is none.
+    /// - Returns: The document; `nil` if the account does not exist.
     func find(_ name: String, in users: Database, _ read: () throws -> Found?) rethrows -> Found? {
         // Read before the document: a write in between makes the entry old.
         guard let commit = users.newestCommit else { return try read() }

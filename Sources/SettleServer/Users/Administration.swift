@@ -177,7 +177,7 @@ extension Administration {
         return true
     }
 
-    /// Reads the stored settings; returns false if there are none.
+    /// Reads the stored settings; returns false if no settings are stored.
     ///
     /// - Throws: ``DatabaseError`` for settings that can't be read.
     private func readAgain() throws -> Bool {

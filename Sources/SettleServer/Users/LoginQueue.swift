@@ -121,6 +121,6 @@ struct LoginQueue<Job> {
     /// Removes and returns the next login.
     ///
     /// - Parameter takesUnknown: Whether the next login may have a name without an account.
-    /// - Returns: The login; `nil` if there is none.
+    /// - Returns: The login; `nil` if no such login waits.
     mutating func next(takesUnknown: Bool) -> Job? { known.next() ?? (takesUnknown ? unknown.next() : nil) }
 }

@@ -110,7 +110,7 @@ public struct FaultRecord: Sendable, Hashable, CustomStringConvertible {
     public let fault: Fault
     /// Whether the fault took effect; `false` for ``Fault/none``.
     public internal(set) var isDone = false
-    /// The status of the answer from the server or the proxy; `nil` while there is none.
+    /// The status of the answer from the server or the proxy; `nil` before the answer.
     public internal(set) var status: Int?
     /// The number of request bytes that the server got, including both copies of a duplicated request.
     public internal(set) var requestBytes = 0

@@ -168,7 +168,7 @@ enum Loopback {
         return problem == 0 ? socket : nil
     }
 
-    /// Accepts the next connection of a listening socket; `nil` if there is none.
+    /// Accepts the next connection of a listening socket; `nil` if no connection waits.
     static func accepted(by listener: Int32) -> Int32? {
         let descriptor = accept(listener, nil, nil)
         return descriptor < 0 ? nil : descriptor

@@ -168,7 +168,7 @@ extension SimulatedPolicy {
         },
     ]
 
-    /// The policy with a name; `nil` if there is none.
+    /// The policy with a name; `nil` for an unknown name.
     public static func named(_ name: String) -> SimulatedPolicy? { all.first { $0.name == name } }
 
     /// The leaf with the longest body, or the higher one if they are equal. A deletion counts as the shortest.

@@ -62,7 +62,7 @@ extension SimulatedReplica {
     /// A revision and its ancestors, as far as they are known.
     private struct Past {
         var revisions: Set<RevisionID> = []
-        /// The highest generation of a stemmed ancestor; 0 if there is none.
+        /// The highest generation of a stemmed ancestor; 0 if no ancestor was stemmed.
         var forgotten: UInt64 = 0
 
         func union(_ other: Past) -> Past {

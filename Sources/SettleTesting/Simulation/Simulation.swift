@@ -50,7 +50,7 @@ public final class Simulation {
         return outcome
     }
 
-    /// The first failure among the schedules of some seeds; `nil` if there is none.
+    /// The first failure among the schedules of some seeds; `nil` if all succeed.
     ///
     /// - Throws: ``Settle/DatabaseError`` when databases can't be created.
     public func failure(in seeds: Range<UInt64>) throws -> SimulationFailure? {

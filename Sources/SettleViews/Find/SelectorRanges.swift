@@ -127,7 +127,7 @@ enum TextPrefix {
         }
     }
 
-    /// The first string, by bytes, after all strings with a prefix; `nil` if there is none.
+    /// The first string, by bytes, after all strings with a prefix; `nil` if no string comes after them.
     static func end(of prefix: String) -> String? {
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {

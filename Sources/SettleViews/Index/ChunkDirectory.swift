@@ -365,7 +365,7 @@ struct PackedReductions {
 
     /// The value of the function with a number.
     ///
-    /// - Throws: ``DatabaseError`` with code `corrupt` if there is none.
+    /// - Throws: ``DatabaseError`` with code `corrupt` if the function has no value.
     func value(_ number: Int) throws -> [UInt8] {
         let value = bytes.withUnsafeBytes { raw -> [UInt8]? in
             var place = 0

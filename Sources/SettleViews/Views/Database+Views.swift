@@ -70,7 +70,7 @@ extension IndexReading {
 // MARK: - Map Reduce Indexes
 
 extension Database {
-    /// Reduces the rows of a range; `nil` if there are none.
+    /// Reduces the rows of a range; `nil` for a range without rows.
     ///
     /// - Throws: ``DatabaseError``, or `DecodingError` as ``rows(of:in:)`` does.
     /// - Complexity: O(log *n*) plus a small part of the range, plus the update of the index.

@@ -22,6 +22,17 @@ struct SimulateCommandTests {
         #expect(try simulate("--rounds", "2", "--files").output.contains("All rules hold: 2 schedules"))
     }
 
+    @Test(.timeLimit(.minutes(30)))
+    func `the command that replays a fleet names each option once, and breaks the same rule`() throws {
+        let outcome = try simulate("--fleet", "--fault", "lostBlobs", "--rounds", "2000")
+        #expect(outcome.status == 1)
+        let line = try #require(outcome.lines.first { $0.hasPrefix("Replay it: settle-simulate ") })
+        let words = line.split(separator: " ").dropFirst(3).map(String.init)
+        #expect(words.count { $0 == "--fleet" } == 1 && words.count { $0 == "--fault" } == 1, "\(line)")
+        let again = try room.run(all: words, program: "settle-simulate")
+        #expect(again.status == 1 && again.lines.last == line)
+    }
+
     @Test func `invalid simulation options are refused`() throws {
         #expect(try simulate("--replicas", "9").status == 2)
         #expect(try simulate("--rounds").status == 2)

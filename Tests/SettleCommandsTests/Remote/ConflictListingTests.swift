@@ -64,6 +64,19 @@ import Testing
         #expect(disguised.output == outcome.output.replacing(/,"side":"[a-z]+"/, with: ""), "\(disguised.errors)")
     }
 
+    @Test func `conflicts are listed at a server that accepts fewer documents in one request`() throws {
+        let remote = try RemoteRoom(
+            { $0.bulkGets = 110 },
+            preparing: { store in
+                let database = try store.create("db")
+                try Self.fill(database)
+                database.close()
+            })
+        let outcome = try remote.run("conflicts", remote.url(), "--json")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.lines.count { $0.hasPrefix("{\"id\":\"d1") } == Self.count)
+    }
+
     @Test
     func `a policy that asks where a leaf came from is refused for a document whose leaves the server does not show`()
         throws

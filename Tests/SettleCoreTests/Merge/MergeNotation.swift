@@ -12,7 +12,7 @@ func merge(_ base: String, _ versions: String..., rules: MergeRules = MergeRules
 }
 
 extension MergeOutcome {
-    /// The merged object as JSON text, or `left` if there is none.
+    /// The merged object as JSON text, or `left` if members clash.
     var text: String { merged.map { JSONValue.object($0).description } ?? "left" }
 
     /// The paths of all decisions, in order.

@@ -115,7 +115,7 @@ struct ReferenceTree: Equatable {
 }
 
 extension RevisionTree {
-    /// The difference from the plain model as text; `nil` if there is none.
+    /// The difference from the plain model as text; `nil` if both are equal.
     func difference(from model: ReferenceTree) -> String? {
         if let broken = brokenInvariant { return "broken invariant: \(broken)" }
         let own = ReferenceTree(self)

@@ -3,7 +3,7 @@ import Testing
 
 /// Marks, and the deletions they identify, against the plain model (SEMANTICS K2).
 @Suite struct RevisionTreeMarkLawTests {
-    /// The difference from the model as text; `nil` if there is none.
+    /// The difference from the model as text; `nil` if both are equal.
     private static func difference(_ tree: RevisionTree, _ model: ReferenceTree) -> String? {
         if let difference = tree.difference(from: model) { return difference }
         let own = ReferenceTree(tree)

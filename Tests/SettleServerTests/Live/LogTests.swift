@@ -1,5 +1,7 @@
 import Foundation
+import Settle
 import SettleCore
+import SettleDatabase
 import SettleHTTP
 import SettlePlatform
 import SettleTesting
@@ -84,6 +86,24 @@ import Testing
         waitUntil { told.lines + told.dropped >= 2000 }
         #expect(told.dropped > 1000 && told.lines + told.dropped == 2000)
         file.close()
+    }
+
+    @Test func `a failure that a program in the process gets as an error is not logged, too`() async throws {
+        let (room, folder) = (try LogRoom(), try TemporaryFolder())
+        let log = try room.open(.text)
+        let database = try Database.create(folder("db.settle"))
+        let server = try InProcessServer(database, name: "db", scripts: nil, log: log)
+        defer { server.close() }
+        try database.suspend()
+        let error = await #expect(throws: DatabaseError.self) {
+            try await server.send(HTTPRequest("GET", server.url.appending("a")))
+        }
+        #expect(error?.code == .suspended)
+        // The lines come in order.
+        log.notice("last")
+        let lines = try room.lines(1)
+        #expect(lines.count == 1 && lines[0].hasSuffix("notice last"), "\(lines)")
+        log.close()
     }
 
     @Test func `a log that can't be opened is reported`() {

@@ -195,6 +195,57 @@ import Testing
         #expect(try connect("device").send(subscription).flatMap(rows) == [])
     }
 
+    /// Stores documents; returns the last position, and a proposal of edits of them that the server has to refuse.
+    private func propose(_ ids: [DocumentID], in database: Database) throws -> (last: UpdateSequence, rows: JSONValue) {
+        for id in ids { try database.save(Document(id: id, body: ["n": 1])) }
+        let name = JSONValue.string("2-" + String(repeating: "a", count: 32))
+        return (try database.lastSequence(), .array(ids.map { [.string($0.string), name, "1-b"] }))
+    }
+
+    @Test func `a device that names its checkpoints by collections is offered its refused documents, too`() throws {
+        let database = try Database.inMemory()
+        let server = try InProcessServer(database, name: "db", scripts: nil)
+        defer { server.close() }
+        let (last, proposal) = try propose(["a"], in: database)
+        let names: JSONValue = ["collections": ["_default"], "checkpoint_ids": ["device"]]
+        func connect() throws -> Device {
+            let device = Device(server.connect(userAgent: "device"))
+            _ = try device.send(["Profile": "getCollections"], names)
+            return device
+        }
+        _ = try connect().send(["Profile": "proposeChanges", "collection": "0"], proposal)
+        let subscription = ["Profile": "subChanges", "collection": "0", "since": "\(last.number)"]
+        #expect(try rows(connect().send(subscription).first) == ["a"])
+    }
+
+    @Test func `nothing is remembered of a device whose checkpoint has too long a name`() throws {
+        let database = try Database.inMemory()
+        let server = try InProcessServer(database, name: "db", scripts: nil)
+        defer { server.close() }
+        let (last, proposal) = try propose(["a"], in: database)
+        let checkpoint = ["Profile": "getCheckpoint", "client": String(repeating: "x", count: 501)]
+        var device = Device(server.connect(userAgent: "device"))
+        _ = try device.send(checkpoint)
+        _ = try device.send(["Profile": "proposeChanges"], proposal)
+        device = Device(server.connect(userAgent: "device"))
+        _ = try device.send(checkpoint)
+        let pages = try device.send(["Profile": "subChanges", "since": "\(last.number)"])
+        #expect(try pages.flatMap(rows) == [])
+    }
+
+    @Test func `refused documents are offered in pages of the client's length`() throws {
+        let database = try Database.inMemory()
+        let server = try InProcessServer(database, name: "db", scripts: nil)
+        defer { server.close() }
+        let (last, proposal) = try propose(["a", "b", "c"], in: database)
+        let device = Device(server.connect(userAgent: "device"))
+        _ = try device.send(["Profile": "getCheckpoint", "client": "device"])
+        _ = try device.send(["Profile": "proposeChanges"], proposal)
+        let pages = try device.send(["Profile": "subChanges", "since": "\(last.number)", "batch": "1"])
+        #expect(try pages.map(rows) == [["a"], ["b"]])
+        #expect(try device.answer(pages[0], []).map(rows) == [["c"]])
+    }
+
     @Test func `a refused document that was changed meanwhile is offered once`() throws {
         let database = try Database.inMemory()
         let server = try InProcessServer(database, name: "db", scripts: nil)

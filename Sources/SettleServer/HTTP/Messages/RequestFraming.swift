@@ -7,7 +7,7 @@ internal import SettlePlatform
 /// the proxy. So everything that can be read in two ways is refused: two lengths, a length together with chunks, an
 /// encoding other than exactly `chunked`, and two hosts.
 enum RequestFraming {
-    /// The problem; `nil` if there is none.
+    /// The problem; `nil` for a request that is framed well.
     static func problem(in headers: HTTPHeaders, version: String) -> String? {
         var hosts = 0
         var lengths = 0
