@@ -54,7 +54,7 @@ enum UsersCommand: Command {
         let place = try arguments.operand("SERVER")
         guard Invocation.isURL(place) else {
             throw CommandError.usage(
-                "users are those of a server, so give its URL, such as http://admin@127.0.0.1:5984", verb: spec.name)
+                "users are those of a server, so give its URL, such as http://127.0.0.1:5984", verb: spec.name)
         }
         let client = try Client(server: HTTPURL(place), arguments: arguments, console: invocation.console)
         let users = Users(client: client, invocation: invocation)
