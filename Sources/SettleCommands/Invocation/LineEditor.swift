@@ -13,7 +13,7 @@ final class LineEditor {
     private let console: Console
     private let complete: (String) -> Completer.Completion
 
-    /// Begins to edit lines at the terminal of standard input and output; `nil` if there is none.
+    /// Begins to edit lines at the terminal of standard input and output; `nil` if one of them is not a terminal.
     ///
     /// - Parameters:
     ///   - prompt: The text before each line.
@@ -113,7 +113,7 @@ final class LineEditor {
     }
 }
 #else
-/// Without libedit there is none: the terminal's own editing is all there is.
+/// Where libedit is missing, no editor can be made, and the terminal's own editing remains.
 final class LineEditor {
     init?(
         prompt: String, history: HistoryFile, console: Console,
@@ -146,7 +146,7 @@ struct HistoryFile {
     /// Whether a line is remembered: not one that begins with a blank, or has a URL with a password.
     static func isKept(_ line: String) -> Bool {
         guard let first = line.first, !first.isWhitespace else { return false }
-        return line.firstMatch(of: /:\/\/[^\/\s@]*:[^\/\s]*@/) == nil
+        return line.firstMatch(of: /:\/\/[^\/\s@]*:\S*@/) == nil
     }
 
     /// The remembered lines, the oldest first.
