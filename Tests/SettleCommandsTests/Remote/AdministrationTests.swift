@@ -203,10 +203,13 @@ import Testing
             #expect(
                 text.lines == ["Administrators  eva", "Members         anna; roles _admin, family"], "\(text)")
             let missing = try remote.run("security", database, "--remove-member", "bob", "--admin", "x")
-            #expect(missing.status == 3 && missing.errors.contains("there are anna"), "\(missing.errors)")
+            #expect(missing.status == 3 && missing.errors.contains("they have anna"), "\(missing.errors)")
             #expect(try json("security", database)[0]["admins"]?["names"] == ["eva"])
             #expect(try remote.run("security", database, "--everybody").output.contains("everybody"))
-            #expect(try remote.run("security", database, "--everybody", "--member", "x").status == 2)
+            for option in ["--member", "--remove-member", "--remove-member-role"] {
+                #expect(try remote.run("security", database, "--everybody", option, "anna").status == 2)
+            }
+            #expect(try remote.run("security", database, "--admin", "").status == 2)
         }
         #expect(try remote.run("docs", remote.url("db", "")).status == 0)
     }
