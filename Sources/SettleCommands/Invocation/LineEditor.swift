@@ -75,14 +75,16 @@ final class LineEditor {
             decoding: UnsafeRawBufferPointer(start: start, count: cursor - start), as: UTF8.self)
         let completion = complete(text)
         let quote = completion.typed.first.flatMap { $0 == "'" || $0 == "\"" ? $0 : nil }
-        let words = completion.words.map { ShellWords.quoted($0, in: quote) }
+        let words = completion.words
         guard let first = words.first else { return UInt8(CC_ERROR) }
-        var common = words.reduce(first) { common, word in String(zip(common, word).prefix { $0 == $1 }.map(\.0)) }
+        // Quoted only now, so that it can't end within an escaped character.
+        let shared = words.reduce(first) { common, word in String(zip(common, word).prefix { $0 == $1 }.map(\.0)) }
+        var common = ShellWords.quoted(shared, in: quote)
         if words.count == 1, common.last != "/", common.last != "=" {
             common += (quote.map { String($0) } ?? "") + " "
         }
         guard common != String(completion.typed), common.count >= completion.typed.count else {
-            return show(completion.words)
+            return show(words)
         }
         // The editor counts characters as the C library does.
         el_deletestr(editor, Int32(completion.typed.unicodeScalars.count))

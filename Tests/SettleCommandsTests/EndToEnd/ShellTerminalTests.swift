@@ -36,6 +36,14 @@ import Testing
         #expect(try history.last == "exit")
     }
 
+    @Test func `Tab stops before characters that are typed with a backslash`() throws {
+        for id in ["it is", "it's"] { try room.run("put", "db", id, "{}") }
+        let outcome = try room.atTerminal(
+            ["shell", "db"], .wait("db> "), .type("get i\t\\ \t\n"), .wait(#""_id": "it is""#), .wait("db> "),
+            .type("exit\n"))
+        #expect(outcome.status == 0, "\(outcome.output)")
+    }
+
     @Test func `Tab asks for no password`() throws {
         let outcome = try room.atTerminal(
             ["shell", "db"], .wait("db> "), .type("sync http://anna@127.0.0.1:1/x\t\u{1}\u{B}info\n"),
