@@ -23,7 +23,7 @@ enum ReplicationsCommand: Command {
             continues where it stopped. ID is that of the list; its beginning is enough.
             """,
         operands: [
-            Operand("ACTION", words: Action.allCases.map(\.rawValue), "list, add, pause, resume, or remove"),
+            .action(Action.self),
             Operand("DB", takesURL: true, "who stores it: the folder of a database, or the URL of a server"),
             Operand("SOURCE", isOptional: true, takesURL: true, "to add: a URL, or `local`; else the ID"),
             Operand("TARGET", isOptional: true, takesURL: true, "to add: a URL, or `local`"),

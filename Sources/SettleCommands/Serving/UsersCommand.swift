@@ -22,8 +22,7 @@ enum UsersCommand: Command {
             server with live_settings, has them in the list.
             """,
         operands: [
-            Operand(
-                "ACTION", words: Action.allCases.map(\.rawValue), "list, add, password, roles, or remove"),
+            .action(Action.self),
             Operand("SERVER", takesURL: true, "the URL of a server"),
             Operand("NAME", isOptional: true, "the name of the user"),
             Operand("ROLE", isOptional: true, isRepeatable: true, "to add and roles: the roles of the user"),
