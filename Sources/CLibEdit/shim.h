@@ -11,7 +11,7 @@
 typedef char *(*settle_edit_prompt)(EditLine *editor);
 typedef unsigned char (*settle_edit_command)(EditLine *editor, int key);
 
-// An editor of lines at the terminal of standard input and output, whose Tab key runs `complete`; NULL on failure.
+// An editor of lines at the terminal of standard input and output, whose Tab key runs `complete`; NULL if it can't be edited.
 static inline EditLine *settle_edit_begin(void *context, settle_edit_prompt prompt, settle_edit_command complete) {
     EditLine *editor = el_init("settle", stdin, stdout, stderr);
     if (editor == NULL) return NULL;

@@ -51,6 +51,23 @@ extension Database {
         }
     }
 
+    /// Deletes a database with its contents; one that this process has open is closed first.
+    ///
+    /// - Parameters:
+    ///   - path: The database's folder.
+    ///   - name: The database in messages; its folder by default.
+    /// - Throws: ``DatabaseError`` with code `notFound`, `inUse` if another process has it open, or `inputOutput`.
+    package static func remove(_ path: String, calling name: String? = nil) throws {
+        let files = DatabaseFiles(folder: path)
+        try DatabaseRegistry.shared.remove(
+            files,
+            check: {
+                guard files.exist else {
+                    throw DatabaseError(.notFound, "there is no database \(name ?? "at \(files.folder)")")
+                }
+            }, files.remove)
+    }
+
     /// Opens a database, or creates it if it does not exist.
     ///
     /// - Throws: Errors of ``open(_:options:)``.

@@ -77,9 +77,14 @@ struct DatabaseFiles: Sendable {
     /// The suffix of the folder's name while it is being removed.
     static let doomedSuffix = ".deleted"
 
+    /// The folder's path while it is being removed: `NAME.settle.deleted`, also for a folder without `.settle`, whose
+    /// `NAME.deleted` may be another database.
+    private var doomed: String {
+        (folder.hasSuffix(DocumentStore.suffix) ? folder : folder + DocumentStore.suffix) + Self.doomedSuffix
+    }
+
     /// Removes the folder and its content. The folder is renamed first, so that a crash leaves no partial database.
     func remove() throws {
-        let doomed = folder + Self.doomedSuffix
         do {
             if FileManager.default.fileExists(atPath: doomed) { try FileManager.default.removeItem(atPath: doomed) }
             try FileManager.default.moveItem(atPath: folder, toPath: doomed)

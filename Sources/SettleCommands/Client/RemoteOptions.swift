@@ -61,6 +61,7 @@ struct RemoteOptions {
         if let path = arguments.text("--password-file") { return try Self.firstLine(of: path) }
         if let password = Self.variable("SETTLE_PASSWORD") { return password }
         if let password = try NetrcFile.atHome()?.entry(for: url.host, user: user)?.password { return password }
+        if let password = PasswordPrompt.typedBefore(user, at: url.authority) { return password }
         if console.errorTerminal.isTerminal, let password = try PasswordPrompt.ask(user, at: url.authority) {
             return password
         }
@@ -206,14 +207,18 @@ enum PasswordPrompt {
     /// The passwords that were typed, so that a shell asks once.
     private static let known = Guarded<[String: String]>([:])
 
+    /// The password that was typed earlier in this process.
+    static func typedBefore(_ user: String, at host: String) -> String? {
+        known.withLock { $0["\(user)\n\(host)"] }
+    }
+
     /// Asks, the first time in this process; `nil` where there is no terminal.
     ///
     /// - Throws: ``CommandError/interrupted`` after Ctrl-C; the terminal shows again what is typed then.
     static func ask(_ user: String, at host: String) throws -> String? {
-        let place = "\(user)\n\(host)"
-        if let password = known.withLock({ $0[place] }) { return password }
+        if let password = typedBefore(user, at: host) { return password }
         guard let password = try typed("Password of \(user) at \(host): ") else { return nil }
-        known.withLock { $0[place] = password }
+        known.withLock { $0["\(user)\n\(host)"] = password }
         return password
     }
 

@@ -21,7 +21,7 @@ enum DesignCommand: Command {
             and build updates it. A server builds the views of a folder in the same files.
             """,
         operands: [
-            Operand("ACTION", words: Action.allCases.map(\.rawValue), "list, push, pull, info, or build"), .database,
+            .action(Action.self), .database,
             Operand("NAME", isOptional: true, "the design document; to push, the folder"),
             Operand("DIR", isOptional: true, "to pull: the folder to write (default NAME)"),
         ],

@@ -182,7 +182,7 @@ private struct FolderSource: ListedPlace {
         var options = DatabaseOptions()
         options.warn = { _ in }
         let database = try invocation.waiting { try Database.open(path, options: options) }
-        defer { database.close() }
+        defer { invocation.close(database) }
         let server = try InProcessServer(database, path: path, console: invocation.console)
         return try Client(server, path: path, console: invocation.console).info()
     }

@@ -95,16 +95,6 @@ enum DiffCommand: Command {
     }
 }
 
-extension JSONObject {
-    /// The value at a JSON Pointer; `nil` if there is none.
-    fileprivate func value(at pointer: String) -> JSONValue? {
-        pointer.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-            .reduce(JSONValue?.some(.object(self))) { value, part in
-                value?.object?[String(part.replacing("~1", with: "/").replacing("~0", with: "~"))]
-            }
-    }
-}
-
 // MARK: - DatabaseDifferences
 
 /// Compares the leaves of all documents of two databases.

@@ -21,7 +21,7 @@ struct DocumentEditing {
 
     let id: DocumentID
     let invocation: Invocation
-    /// The number of attempts against others who write all the time.
+    /// The maximum number of merges with revisions that others store meanwhile.
     private static let maximumMerges = 50
 
     /// Edits the document.
@@ -50,6 +50,8 @@ struct DocumentEditing {
     private func edit(_ start: Document?, _ files: inout [TextEditor]) throws -> Outcome {
         var base = start
         var merged: [RevisionID] = []
+        // A merge that the last file does not show, because it left nothing to decide.
+        var unseen: EditMerge?
         guard var text = try ask(files[0], unchanged: EditedText.members(of: base)) else {
             return Outcome(revision: base?.revision, isChanged: false)
         }
@@ -62,6 +64,7 @@ struct DocumentEditing {
                 let merge = EditMerge(base: base, mine: text, stored: stored)
                 text = merge.members
                 if let revision = stored?.revision { merged.append(revision) }
+                unseen = merge.isUndecided ? nil : merge
                 if merge.isUndecided {
                     report(merge)
                     files.append(try TextEditor(EditedText(id, on: stored, merge).text))
@@ -69,9 +72,11 @@ struct DocumentEditing {
                 }
                 base = stored
             } catch let error as CommandError where error.status == .refused {
-                let file = files[files.count - 1]
                 guard TextEditor.wantsAnotherTry(after: error, invocation.console) else { throw error }
-                text = try ask(file, unchanged: nil) ?? text
+                // Storing a file from before the merge would take the changes of others back.
+                if let merge = unseen { files.append(try TextEditor(EditedText(id, on: base, merge).text)) }
+                unseen = nil
+                text = try ask(files[files.count - 1], unchanged: nil) ?? text
             }
         }
     }
@@ -203,17 +208,19 @@ struct EditedText {
         }
     }
 
-    /// The text after a merge that left something to decide.
+    /// The text after a merge.
     init(_ id: DocumentID, on stored: Document?, _ merge: EditMerge) {
         document = merge.members
-        notes =
-            [
-                merge.isDeleted
-                    ? "# \"\(id)\" was deleted meanwhile. Save and quit to create it again, or empty the text to give up."
-                    : "# \"\(id)\" was changed meanwhile, and merged above. Where both changed a member, it has your value:"
+        if merge.isDeleted {
+            notes = [
+                "# \"\(id)\" was deleted meanwhile. Save and quit to create it again, or empty the text to give up."
             ]
-            + (merge.isDeleted ? [] : merge.lines.map { "#   \($0)" })
-            + ["# Edit the document above, save and quit to store it, or empty the text to give up."]
+        } else {
+            let clashes = merge.clashes.isEmpty ? "" : " Where both changed a member, it has your value:"
+            notes = ["# \"\(id)\" was changed meanwhile, and merged above.\(clashes)"]
+            notes += merge.lines.map { "#   \($0)" }
+        }
+        notes.append("# Edit the document above, save and quit to store it, or empty the text to give up.")
         references = [("yours", merge.mine)]
         if let stored { references.append(("stored \(stored.revision?.description ?? "")", Self.members(of: stored))) }
     }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Settle
+import SettleDatabase
 
 /// `settle drop`: deletes a database.
 enum DropCommand: Command {
@@ -23,17 +24,27 @@ enum DropCommand: Command {
         guard invocation.session == nil else {
             throw CommandError.usage("a shell can't delete its own database; leave it with exit first", verb: spec.name)
         }
+        try refuseLink(invocation)
         let (place, count) = try invocation.withClient(warns: false) { client -> (String, Int) in
             let count = try client.info()["doc_count"]?.int ?? 0
             try confirm(client.name, count, invocation)
             if Invocation.isURL(client.place) { try client.json("DELETE") }
             return (client.place, count)
         }
-        if !Invocation.isURL(place) { try remove(place) }
+        if !Invocation.isURL(place) { try Database.remove(place) }
         try invocation.console.print(
             "Deleted \(place) with \(Quantity.of(count, "document"))",
             json: ["ok": true, "path": .string(place), "doc_count": .number(JSONNumber(count))])
         return .success
+    }
+
+    /// Refuses a link to a folder, of which only the link would be removed.
+    private static func refuseLink(_ invocation: Invocation) throws {
+        guard !Invocation.isURL(try invocation.arguments.operand("DB")) else { return }
+        let path = try invocation.path()
+        if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) {
+            throw CommandError.usage("\(path) is a link to \(target); give the folder itself", verb: spec.name)
+        }
     }
 
     private static func confirm(_ name: String, _ count: Int, _ invocation: Invocation) throws {
@@ -47,19 +58,6 @@ enum DropCommand: Command {
         }
         guard console.asks(question, unlessAnswered: false) else {
             throw CommandError("aborted", "nothing was deleted", status: .failure)
-        }
-    }
-
-    /// Removes a folder. It is renamed first, so that a crash leaves no part of a database under its name.
-    private static func remove(_ path: String) throws {
-        let doomed = path + ".deleted"
-        let manager = FileManager.default
-        do {
-            if manager.fileExists(atPath: doomed) { try manager.removeItem(atPath: doomed) }
-            try manager.moveItem(atPath: path, toPath: doomed)
-            try manager.removeItem(atPath: doomed)
-        } catch {
-            throw CommandError.inputOutput("can't remove \(path): \(error.localizedDescription)")
         }
     }
 }

@@ -18,7 +18,7 @@ enum IndexCommand: Command {
             NAME is that of an index, DESIGN/NAME if several have it. The default name is derived from the fields.
             """,
         operands: [
-            Operand("ACTION", words: Action.allCases.map(\.rawValue), "list, create, delete, or build"), .database,
+            .action(Action.self), .database,
             Operand(
                 "NAME", isOptional: true, isRepeatable: true,
                 "to create: the paths of its fields; else the index"),

@@ -78,7 +78,6 @@ extension Arguments {
     where Action.RawValue == String {
         let given = try operand("ACTION")
         if let action = Action(rawValue: given) { return action }
-        // A URL may have a password.
         if Invocation.isURL(given) {
             throw CommandError.usage("ACTION is missing; did you mean `settle \(verb) list URL`?", verb: verb)
         }

@@ -2,20 +2,21 @@ internal import Settle
 internal import SettleCore
 internal import SettleHTTP
 internal import SettleImport
+internal import SettlePlatform
 internal import SettleScripting
 
 /// The failure of a command.
 struct CommandError: Error, Sendable {
     /// The kind of failure, as `--json` prints it.
     let code: String
-    /// The message: what happened and what to do.
+    /// The message: what happened and what to do. URLs in it have no user and password, whatever word it repeats.
     let message: String
     /// The exit status.
     let status: ExitStatus
 
     init(_ code: String, _ message: String, status: ExitStatus) {
         self.code = code
-        self.message = message
+        self.message = URLRedaction.text(message)
         self.status = status
     }
 

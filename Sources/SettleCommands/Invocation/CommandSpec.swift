@@ -100,6 +100,13 @@ struct Operand: Sendable {
     /// The database of a command that works on files.
     static let folder = Operand("DB", "database path (`.settle` is optional)")
     static let document = Operand("ID", "the id of a document")
+
+    /// The action of a command with several actions; ``Arguments/action(_:)`` reads it.
+    static func action<Action: RawRepresentable & CaseIterable>(_ actions: Action.Type) -> Operand
+    where Action.RawValue == String {
+        let words = Action.allCases.map(\.rawValue)
+        return Operand("ACTION", words: words, words.dropLast().joined(separator: ", ") + ", or " + (words.last ?? ""))
+    }
 }
 
 // MARK: - Option

@@ -26,6 +26,8 @@ struct Completer {
     var session: ShellSession?
     /// Whether only values are wanted: completions of shells know the commands and options.
     var isForValues = false
+    /// A console that neither warns nor asks for a password, because a line is being typed.
+    private static var console: Console { Console(isJSON: true, isQuiet: true, errors: -1) }
     /// The maximum number of words.
     private static let most = 200
 
@@ -124,8 +126,9 @@ extension Completer {
     private func values(of kind: Kind, _ text: String, _ spec: CommandSpec, _ words: [String]) throws -> [String] {
         func withClient(_ body: (Client) throws -> [String]) throws -> [String] {
             let arguments = try ArgumentParser(spec: spec, database: session?.operand).parse(words)
-            let console = Console(isJSON: true, isQuiet: true)
-            let invocation = Invocation(arguments: arguments, console: console, session: session) { _, _ in .failure }
+            let invocation = Invocation(arguments: arguments, console: Self.console, session: session) { _, _ in
+                .failure
+            }
             // One that another process has open is not waited for.
             return try invocation.withClient(warns: false, body)
         }
@@ -184,9 +187,10 @@ extension Completer {
         }
         guard let slash = text.lastIndex(of: "/"), !text[..<slash].hasSuffix("/") else { return [] }
         let server = String(text[..<slash])
-        let console = Console(isJSON: true, isQuiet: true)
-        let client = try Client(server: HTTPURL(server), arguments: Arguments(verb: "databases"), console: console)
-        return (try client.serverJSON("_all_dbs").array ?? []).compactMap(\.string).map { "\(server)/\($0)" }
+        let client = try Client(server: HTTPURL(server), arguments: Arguments(verb: "databases"), console: Self.console)
+        return (try client.serverJSON("_all_dbs").array ?? []).compactMap(\.string).map { name in
+            "\(server)/\(HTTPPath(segments: [name]).encoded)"
+        }
     }
 
     /// Files that begin with a text. Folders end with a slash, unless they are databases.

@@ -106,7 +106,7 @@ struct Invocation {
         let isNew = creates && FileStatus(path: path) == nil
         let isOfShell = operand == "DB" && suffix.isEmpty && session != nil
         let database = try isOfShell ? session?.database(options, open: open) ?? open() : open()
-        defer { if session?.keeps(database) != true { database.close() } }
+        defer { close(database) }
         do { return try body(database) } catch {
             if isNew, !isOfShell, (try? database.info().lastSequence) == 0 {
                 database.close()
@@ -116,6 +116,9 @@ struct Invocation {
             throw error
         }
     }
+
+    /// Closes a database, unless it is that of the shell: opening its folder returns the same object.
+    func close(_ database: Database) { if session?.keeps(database) != true { database.close() } }
 
     /// Retries for a while if another process has the database open.
     func waiting<Result>(_ open: () throws -> Result) throws -> Result {

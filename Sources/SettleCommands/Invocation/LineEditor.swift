@@ -13,7 +13,7 @@ final class LineEditor {
     private let console: Console
     private let complete: (String) -> Completer.Completion
 
-    /// Begins to edit lines at the terminal of standard input and output; `nil` if there is none.
+    /// Begins to edit lines at the terminal of standard input and output; `nil` if one of them is not a terminal.
     ///
     /// - Parameters:
     ///   - prompt: The text before each line.
@@ -75,14 +75,16 @@ final class LineEditor {
             decoding: UnsafeRawBufferPointer(start: start, count: cursor - start), as: UTF8.self)
         let completion = complete(text)
         let quote = completion.typed.first.flatMap { $0 == "'" || $0 == "\"" ? $0 : nil }
-        let words = completion.words.map { ShellWords.quoted($0, in: quote) }
+        let words = completion.words
         guard let first = words.first else { return UInt8(CC_ERROR) }
-        var common = words.reduce(first) { common, word in String(zip(common, word).prefix { $0 == $1 }.map(\.0)) }
+        // Quoted only now, so that it can't end within an escaped character.
+        let shared = words.reduce(first) { common, word in String(zip(common, word).prefix { $0 == $1 }.map(\.0)) }
+        var common = ShellWords.quoted(shared, in: quote)
         if words.count == 1, common.last != "/", common.last != "=" {
             common += (quote.map { String($0) } ?? "") + " "
         }
         guard common != String(completion.typed), common.count >= completion.typed.count else {
-            return show(completion.words)
+            return show(words)
         }
         // The editor counts characters as the C library does.
         el_deletestr(editor, Int32(completion.typed.unicodeScalars.count))
@@ -113,7 +115,7 @@ final class LineEditor {
     }
 }
 #else
-/// Without libedit there is none: the terminal's own editing is all there is.
+/// Where libedit is missing, no editor can be made, and the terminal's own editing remains.
 final class LineEditor {
     init?(
         prompt: String, history: HistoryFile, console: Console,
@@ -146,7 +148,7 @@ struct HistoryFile {
     /// Whether a line is remembered: not one that begins with a blank, or has a URL with a password.
     static func isKept(_ line: String) -> Bool {
         guard let first = line.first, !first.isWhitespace else { return false }
-        return line.firstMatch(of: /:\/\/[^\/\s@]*:[^\/\s]*@/) == nil
+        return line.firstMatch(of: /:\/\/[^\/\s@]*:\S*@/) == nil
     }
 
     /// The remembered lines, the oldest first.

@@ -192,12 +192,16 @@ final class ShellSession {
         var isAccepted = false
         for word in options {
             if word.hasPrefix("--") {
-                isAccepted = spec.allOptions.contains { $0.isNamed(word) } && !line.contains(word)
+                let option = spec.allOptions.first { $0.isNamed(word) }
+                isAccepted = option.map { option in !line.contains { option.isNamed(Self.name(of: $0)) } } ?? false
             }
             if isAccepted { accepted.append(word) }
         }
         return accepted
     }
+
+    /// The name of an option in a word of a line: `--user` of `--user=anna`.
+    private static func name(of word: String) -> String { String(word.prefix { $0 != "=" }) }
 
     /// The open database of a folder. It is opened again if it was closed or is requested with other options.
     func database(_ options: DatabaseOptions, open: () throws -> Database) throws -> Database {

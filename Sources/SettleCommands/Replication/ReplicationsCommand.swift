@@ -23,7 +23,7 @@ enum ReplicationsCommand: Command {
             continues where it stopped. ID is that of the list; its beginning is enough.
             """,
         operands: [
-            Operand("ACTION", words: Action.allCases.map(\.rawValue), "list, add, pause, resume, or remove"),
+            .action(Action.self),
             Operand("DB", takesURL: true, "who stores it: the folder of a database, or the URL of a server"),
             Operand("SOURCE", isOptional: true, takesURL: true, "to add: a URL, or `local`; else the ID"),
             Operand("TARGET", isOptional: true, takesURL: true, "to add: a URL, or `local`"),
@@ -61,13 +61,7 @@ enum ReplicationsCommand: Command {
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
-        let given = try invocation.arguments.operand("ACTION")
-        guard let action = Action(rawValue: given) else {
-            let advice =
-                Suggestion.question(for: given, among: Action.allCases.map(\.rawValue))
-                ?? "`settle replications list \(given)` lists what there is"
-            throw CommandError.usage("there is nothing called \"\(given)\" to do; \(advice)", verb: spec.name)
-        }
+        let action = try invocation.arguments.action(Action.self)
         return try invocation.withClient(serverDatabase: KeptReplications.serverDatabase) { client in
             try run(action, KeptReplications(client: client, invocation: invocation), invocation)
         }

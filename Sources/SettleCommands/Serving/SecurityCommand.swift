@@ -29,8 +29,8 @@ enum SecurityCommand: Command {
             Members read and write documents; administrators of a database also change design documents and this list. A user \
             belongs to a group by name or by role. A database without members is open to everybody, also without a \
             login; a new one is for the server's administrators only, who may do everything anywhere.
-            The rules hold at a server; whoever can read the files of a folder can read its documents. Changes are made to \
-            the list as it is stored, and it is shown afterwards. `settle users` manages the users.
+            The rules hold at a server; in a folder, the permissions of its files decide. Changes are made to the list as it is \
+            stored, and it is shown afterwards. `settle users` manages the users.
             """,
         operands: [.database],
         options: changes.map { change in
@@ -56,16 +56,19 @@ enum SecurityCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let arguments = invocation.arguments
+        if arguments.flag("--everybody") {
+            for change in changes where change.group == "members" {
+                try arguments.refuse("--everybody", with: change.option)
+            }
+        }
+        for change in changes where arguments.texts(change.option).contains("") {
+            throw CommandError.usage("\(change.option) needs a name", verb: spec.name)
+        }
         return try invocation.withClient { client in
             let stored = try client.json("GET", "_security")
             var security = normal(stored)
             let before = security
-            if arguments.flag("--everybody") {
-                if let option = ["--member", "--member-role"].first(where: arguments.isGiven) {
-                    throw CommandError.usage("--everybody and \(option) exclude each other", verb: spec.name)
-                }
-                security["members"] = ["names": [], "roles": []]
-            }
+            if arguments.flag("--everybody") { security["members"] = ["names": [], "roles": []] }
             for change in changes {
                 for name in arguments.texts(change.option) { try make(change, name, in: &security) }
             }
@@ -90,14 +93,13 @@ enum SecurityCommand: Command {
     }
 
     private static func make(_ change: Change, _ name: String, in security: inout JSONValue) throws {
-        if name.isEmpty { throw CommandError.usage("\(change.option) needs a name", verb: spec.name) }
         var group = security[change.group] ?? [:]
         var list = names(change.list, of: change.group, in: security)
         if change.adds {
             if !list.contains(name) { list.append(name) }
         } else {
             guard list.contains(name) else {
-                let others = list.isEmpty ? "there is none" : "there are \(list.joined(separator: ", "))"
+                let others = list.isEmpty ? "they have none" : "they have \(list.joined(separator: ", "))"
                 throw CommandError.notFound(
                     "the \(change.group) have no \(change.noun) \"\(name)\"; \(others). Nothing was changed")
             }

@@ -22,8 +22,7 @@ enum UsersCommand: Command {
             server with live_settings, has them in the list.
             """,
         operands: [
-            Operand(
-                "ACTION", words: Action.allCases.map(\.rawValue), "list, add, password, roles, or remove"),
+            .action(Action.self),
             Operand("SERVER", takesURL: true, "the URL of a server"),
             Operand("NAME", isOptional: true, "the name of the user"),
             Operand("ROLE", isOptional: true, isRepeatable: true, "to add and roles: the roles of the user"),
@@ -54,7 +53,7 @@ enum UsersCommand: Command {
         let place = try arguments.operand("SERVER")
         guard Invocation.isURL(place) else {
             throw CommandError.usage(
-                "users are those of a server, so give its URL, such as http://admin@127.0.0.1:5984", verb: spec.name)
+                "users are those of a server, so give its URL, such as http://127.0.0.1:5984", verb: spec.name)
         }
         let client = try Client(server: HTTPURL(place), arguments: arguments, console: invocation.console)
         let users = Users(client: client, invocation: invocation)

@@ -36,9 +36,9 @@ enum CopyCommand: Command {
         guard source != target else { throw CommandError.usage("SOURCE and TARGET are the same", verb: spec.name) }
         let store = [source, target].contains { $0.hasPrefix(prefix) } ? try store(arguments) : nil
         let from = try name(of: source).map { try required(store).open($0) } ?? Database.open(source)
-        defer { from.close() }
+        defer { invocation.close(from) }
         let to = try name(of: target).map { try required(store).beginCopy($0) } ?? Database.openOrCreate(target)
-        defer { to.close() }
+        defer { invocation.close(to) }
         let console = invocation.console
         let bar = ProgressBar(console)
         let fingerprint = try bar.watch("Copying") { try from.copy(to: to, progress: $0) }

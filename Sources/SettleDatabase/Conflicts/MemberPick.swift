@@ -23,11 +23,7 @@ package struct MemberPick: Sendable {
     package init(_ path: String, _ choice: Choice) { (self.path, self.choice) = (path, choice) }
 
     /// The names on the path to the member.
-    private var names: [String] {
-        path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map {
-            String($0).replacing("~1", with: "/").replacing("~0", with: "~")
-        }
-    }
+    private var names: [String] { path.pointerParts }
 }
 
 extension MemberPick {
@@ -51,9 +47,7 @@ extension MemberPick {
     }
 
     /// The value of the member in a document; `nil` if it is absent.
-    func value(in members: JSONObject) -> JSONValue? {
-        names.reduce(JSONValue?.some(.object(members))) { $0?.object?[$1] }
-    }
+    func value(in members: JSONObject) -> JSONValue? { members.value(at: path) }
 
     private func source(_ conflict: Conflict) throws -> Document? {
         switch choice {
@@ -182,4 +176,18 @@ package struct MemberDifference: Equatable, Sendable {
 extension String {
     /// The member's name as a JSON Pointer component (RFC 6901).
     package var asPointerPart: String { replacing("~", with: "~0").replacing("/", with: "~1") }
+
+    /// The names on the path of a JSON Pointer.
+    fileprivate var pointerParts: [String] {
+        dropFirst().split(separator: "/", omittingEmptySubsequences: false).map {
+            String($0).replacing("~1", with: "/").replacing("~0", with: "~")
+        }
+    }
+}
+
+extension JSONObject {
+    /// The value of the member at a JSON Pointer, on a path of objects; `nil` if it is absent.
+    package func value(at pointer: String) -> JSONValue? {
+        pointer.pointerParts.reduce(JSONValue?.some(.object(self))) { $0?.object?[$1] }
+    }
 }

@@ -18,7 +18,7 @@ public struct DocumentStore: Sendable {
     /// The folder.
     public let path: String
     private var options: DatabaseOptions
-    private static let suffix = ".settle"
+    static let suffix = ".settle"
 
     /// Opens a store, and creates its folder if needed.
     ///
@@ -59,12 +59,7 @@ public struct DocumentStore: Sendable {
     ///
     /// - Throws: ``DatabaseError`` with code `notFound`, `inUse` if another process has it open, or `inputOutput`.
     public func delete(_ name: String) throws {
-        let files = DatabaseFiles(folder: try folder(of: name))
-        try DatabaseRegistry.shared.remove(
-            files,
-            check: {
-                guard files.exist else { throw DatabaseError(.notFound, "there is no database \"\(name)\"") }
-            }, files.remove)
+        try Database.remove(folder(of: name), calling: "\"\(name)\"")
     }
 
     /// The names of all databases, sorted.

@@ -31,6 +31,8 @@ import Testing
         #expect(try values("settle docs g") == ["groceries.settle"])
         #expect(try values("settle docs ") == ["groceries.settle", "stock/"])
         #expect(try values("settle sync groceries \(remote.url(""))n") == [remote.url("numbers")])
+        try remote.run("create", remote.url("a%2Fb"))
+        #expect(try values("settle docs \(remote.url("a"))") == [remote.url("a%2Fb")])
         #expect(try values("settle resolve groceries milk --policy latest").count == 2)
         #expect(try values("settle resolve groceries milk --merge-rule /a=su") == ["/a=sum"])
         #expect(try values("settle resolve groceries milk --on-clash=un") == ["--on-clash=union"])

@@ -139,6 +139,31 @@ import Testing
         #expect(try room.run("get", "db", "milk").json["name"] == "Oat")
     }
 
+    @Test func `a text that is refused after a merge is edited again with the changes of others`() throws {
+        let remote = try RemoteRoom()
+        try remote.run("create", remote.url())
+        let rules = "function (doc) { if (doc.bad && doc.name == 'Oat milk') throw({forbidden: 'no bad ones'}); }"
+        let design: JSONValue = ["validate_doc_update": .string(rules)]
+        try remote.run("put", remote.url(), "_design/rules", design.description)
+        try remote.run("put", remote.url(), "milk", #"{"name":"Milk","count":1}"#)
+        try remote.run("users", "add", remote.url(""), "anna", environment: ["SETTLE_NEW_PASSWORD": "word"])
+        try remote.run("security", remote.url(), "--member", "anna")
+        let change = "'\(tool)' put '\(remote.url())' milk '{\"name\":\"Oat milk\",\"count\":1}' --force >/dev/null"
+        let mine = #"sed -i.old 's/"count": 1/"count": 1, "bad": 1/' "$1"; rm "$1.old""#
+        let better = #"cat "$1" >seen; sed -i.old 's/"bad"/"good"/' "$1"; rm "$1.old""#
+        try remote.room.write(first("\(change); \(mine)", then: better), to: "editor.sh")
+        var environment = environment
+        environment["TMPDIR"] = remote.room.folder.path
+        let outcome = try remote.room.atTerminal(
+            ["edit", remote.url("db", "anna:word@"), "milk"], .wait("Edit again? [Y/n] "), .type("\n"), .wait("3-"),
+            environment: environment)
+        #expect(outcome.status == 0 && outcome.output.contains("no bad ones"), "\(outcome.output)")
+        let milk = try remote.run("get", remote.url(), "milk").json
+        #expect(milk["name"] == "Oat milk" && milk["good"] == 1 && milk["bad"] == nil, "\(milk)")
+        let seen = String(decoding: try remote.room.contents(of: "seen"), as: UTF8.self)
+        #expect(seen.contains("was changed meanwhile, and merged above.\n"), "\(seen)")
+    }
+
     @Test func `attachments are kept, and removed with their line`() throws {
         try room.write("a photo", to: "photo.txt")
         try room.run("attach", "db", "milk", "photo.txt")

@@ -20,6 +20,20 @@ struct MessageTests {
         #expect(try room.run("query", "none", "nodd/k").errors.contains("there is no database"))
     }
 
+    @Test(arguments: [
+        ["replications", "URL"], ["replications", "pause", "x", "URL"], ["users", "list", "anna", "URL"],
+        ["users", "remove", "URL", "anna", "URL"], ["URL", "info"], ["info", "x", "URL"], ["get", "x", "URL"],
+        ["find", "x", "URL"], ["import", "x", "URL"], ["help", "URL"], ["diff", "x", "URL", "1-a"],
+    ])
+    func `a message that repeats a word of the command line has no password`(words: [String]) throws {
+        let given = words.map { $0 == "URL" ? "http://anna:hidden-word@127.0.0.1:1/db" : $0 }
+        for options in [[], ["--json"]] {
+            let outcome = try room.run(all: given + options)
+            #expect(outcome.status != 0 && !outcome.errors.isEmpty, "\(outcome)")
+            #expect(!(outcome.output + outcome.errors).contains("hidden-word"), "\(outcome)")
+        }
+    }
+
     @Test func `a deletion without a revision says how to delete`() throws {
         let outcome = try room.run("delete", "x", "milk")
         #expect(outcome.status == 4)

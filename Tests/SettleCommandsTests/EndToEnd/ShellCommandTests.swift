@@ -65,6 +65,20 @@ struct ShellCommandTests {
         #expect(try room.run("info", "db", "--wait", "0").status == 0)
     }
 
+    @Test func `a line about all folders or with an option of the shell leaves the shell as it was`() throws {
+        let room = try RemoteRoom()
+        for name in ["db", "other"] { try room.run("create", name) }
+        let lines = "put a '{}'\ndatabases\ndiff db\ndocs -q\ndocs --quiet\nget a\n"
+        let outcome = try room.run("shell", "db", "--quiet", input: lines)
+        #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
+        #expect(outcome.output.contains("other") && outcome.lines.last?.contains(#""_id":"a""#) == true, "\(outcome)")
+        try room.run("create", room.url())
+        let user = try room.run(
+            "shell", room.url("db", ""), "--user", "admin", input: "info --user=admin\n",
+            environment: ["SETTLE_PASSWORD": "secret-word"])
+        #expect(user.status == 0, "\(user)")
+    }
+
     @Test(arguments: [
         ("a  b\tc", ["a", "b", "c"]), (#"'a b' "c\"d\e" f\ g"#, ["a b", #"c"d\e"#, "f g"]), ("a # b", ["a"]),
         ("a#b ''", ["a#b", ""]), ("x='1 2'y", ["x=1 2y"]), ("", []),

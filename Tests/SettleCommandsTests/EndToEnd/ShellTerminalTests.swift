@@ -36,6 +36,21 @@ import Testing
         #expect(try history.last == "exit")
     }
 
+    @Test func `Tab stops before characters that are typed with a backslash`() throws {
+        for id in ["it is", "it's"] { try room.run("put", "db", id, "{}") }
+        let outcome = try room.atTerminal(
+            ["shell", "db"], .wait("db> "), .type("get i\t\\ \t\n"), .wait(#""_id": "it is""#), .wait("db> "),
+            .type("exit\n"))
+        #expect(outcome.status == 0, "\(outcome.output)")
+    }
+
+    @Test func `Tab asks for no password`() throws {
+        let outcome = try room.atTerminal(
+            ["shell", "db"], .wait("db> "), .type("sync http://anna@127.0.0.1:1/x\t\u{1}\u{B}info\n"),
+            .wait("Documents"), .wait("db> "), .type("exit\n"), environment: ["SETTLE_PASSWORD": ""])
+        #expect(outcome.status == 0 && !outcome.output.contains("Password"), "\(outcome.output)")
+    }
+
     @Test func `the arrow keys bring lines of an earlier shell back, without passwords`() throws {
         let first = try room.atTerminal(
             ["shell", "db"], .wait("db> "), .type("get bread\n"), .wait(#""count""#), .wait("db> "),
@@ -71,7 +86,7 @@ import Testing
 
     @Test(arguments: [
         ("get milk", true), (" get milk", false), ("", false), ("sync http://a:b@host/x", false),
-        ("sync http://a@host/x", true), ("sync http://host/x?y=a:b@c", true),
+        ("sync http://a:b/c@host/x", false), ("sync http://a@host/x", true), ("sync http://host/x?y=a:b@c", true),
     ])
     func `a line is remembered unless it may have a password`(line: String, isKept: Bool) {
         #expect(HistoryFile.isKept(line) == isKept)

@@ -97,6 +97,19 @@ import Testing
         #expect(try remote.run("get", "db", "x").status == 0)
     }
 
+    @Test func `neither a database with a similar name nor the target of a link is deleted`() throws {
+        for name in ["a", "a.deleted"] { try remote.run("create", name) }
+        try remote.run("put", "a.deleted", "x", "{}")
+        #expect(try remote.run("drop", "a", "--yes").status == 0)
+        #expect(try remote.run("get", "a", "x").status == 3)
+        #expect(try remote.run("get", "a.deleted", "x").status == 0)
+        try FileManager.default.createSymbolicLink(
+            atPath: room.path("link"), withDestinationPath: room.path("a.deleted"))
+        let refused = try remote.run("drop", "link", "--yes")
+        #expect(refused.status == 2 && refused.errors.contains("a link to"), "\(refused)")
+        #expect(try remote.run("get", "link", "x").status == 0)
+    }
+
     // MARK: users
 
     @Test func `users are added, listed, changed and removed`() throws {
@@ -190,10 +203,13 @@ import Testing
             #expect(
                 text.lines == ["Administrators  eva", "Members         anna; roles _admin, family"], "\(text)")
             let missing = try remote.run("security", database, "--remove-member", "bob", "--admin", "x")
-            #expect(missing.status == 3 && missing.errors.contains("there are anna"), "\(missing.errors)")
+            #expect(missing.status == 3 && missing.errors.contains("they have anna"), "\(missing.errors)")
             #expect(try json("security", database)[0]["admins"]?["names"] == ["eva"])
             #expect(try remote.run("security", database, "--everybody").output.contains("everybody"))
-            #expect(try remote.run("security", database, "--everybody", "--member", "x").status == 2)
+            for option in ["--member", "--remove-member", "--remove-member-role"] {
+                #expect(try remote.run("security", database, "--everybody", option, "anna").status == 2)
+            }
+            #expect(try remote.run("security", database, "--admin", "").status == 2)
         }
         #expect(try remote.run("docs", remote.url("db", "")).status == 0)
     }
