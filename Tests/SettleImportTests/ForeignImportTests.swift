@@ -75,6 +75,17 @@ struct ForeignImportTests {
         }
     }
 
+    @Test func `an attachment whose name can't be one here is not taken, and its document is`() throws {
+        let content = Array("oats".utf8)
+        let leaf = try ListReader.leaf(
+            "n", "1-a", body: ["v": 1],
+            attachments: [ListReader.attachment("_own", content), ListReader.attachment("own", content)])
+        reader.documents = [ForeignDocument(id: "n", sequence: 1, leaves: [leaf])]
+        let report = try database.importAll(from: reader.database)
+        #expect(report.lostAttachments == 1 && report.notTaken.map(\.attachment) == ["_own"])
+        #expect(try #require(try database.document("n")).attachments.map(\.name) == ["own"])
+    }
+
     @Test func `a second import changes nothing`() throws {
         try database.importAll(from: reader.database)
         let before = try database.info().lastSequence

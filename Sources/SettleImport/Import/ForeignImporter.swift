@@ -115,8 +115,7 @@ extension ForeignImporter {
                 $0.place.digest == digest && $0.place.isGzip == attachment.isGzip
             })
         {
-            return try known.made.described(
-                as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos)
+            return try Self.named(known.made, attachment)
         }
         if case .missing(let message) = attachment.place { throw ForeignFileError(.missing, message) }
         let writer = try store.attachmentImporter.database.attachmentWriter(
@@ -134,13 +133,28 @@ extension ForeignImporter {
             writer.discard()
             throw error
         }
-        let made: DocumentAttachment
-        do { made = try writer.finish(name: "content") } catch let error as DatabaseError where error.code == .invalid {
+        let made = try Self.takingInvalidAsDamage { try writer.finish(name: "content") }
+        contents.append((attachment, made))
+        return try Self.named(made, attachment)
+    }
+
+    /// A stored content under the name in the file.
+    private static func named(
+        _ made: DocumentAttachment, _ attachment: ForeignAttachment
+    ) throws -> DocumentAttachment {
+        try takingInvalidAsDamage {
+            try made.described(
+                as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos)
+        }
+    }
+
+    /// What the database refuses, such as a name that starts with `_`, is a fault of the file, which does not end the import.
+    private static func takingInvalidAsDamage(
+        _ make: () throws -> DocumentAttachment
+    ) throws -> DocumentAttachment {
+        do { return try make() } catch let error as DatabaseError where error.code == .invalid {
             throw ForeignFileError(.damaged, error.message)
         }
-        contents.append((attachment, made))
-        return try made.described(
-            as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos)
     }
 }
 
