@@ -194,6 +194,20 @@ struct CouchFileFixtureTests {
         }
     }
 
+    @Test func `a local document that can't be read is left out alone`() throws {
+        var writer = CouchWriter()
+        let locals = writer.tree([
+            (.text("_local/torn"), .tuple([.integer(1), .integer(7)])),
+            (.text("_local/whole"), .tuple([.integer(1), .body(["cursor": 17])])),
+        ])
+        writer.header(sequences: .atom("nil"), locals: locals)
+        try withFile(writer.bytes) { url in
+            let reader = try #require(try CouchFileReader.reader(at: url))
+            #expect(try ForeignProbe(reader).locals == ["_local/whole": ["cursor": 17]])
+            #expect(reader.leftOut == [#"the local document "_local/torn", which can't be read"#])
+        }
+    }
+
     @Test func `a body whose checksum differs is a fault`() throws {
         var writer = CouchWriter()
         let bad = writer.body(["v": "damaged"])

@@ -86,6 +86,14 @@ struct ForeignImportTests {
         #expect(try #require(try database.document("n")).attachments.map(\.name) == ["own"])
     }
 
+    @Test func `local documents that can't be read are named in the report`() throws {
+        let (inspected, imported) = (ListReader(), ListReader())
+        for reader in [inspected, imported] { reader.unreadableLocals = ["the local document torn"] }
+        let counted = try inspected.database.inspect(ImportOptions(), verifies: false, scratch: database) { _ in }
+        let report = try database.importAll(from: imported.database)
+        for found in [counted, report] { #expect(found.leftOut == ["2 views", "the local document torn"]) }
+    }
+
     @Test func `a second import changes nothing`() throws {
         try database.importAll(from: reader.database)
         let before = try database.info().lastSequence

@@ -162,6 +162,16 @@ struct PouchLevelDBFixtureTests {
         }
     }
 
+    @Test func `a local document that can't be read is left out alone`() throws {
+        try Self.withReader([
+            ("meta-store", "_local_uuid", "\"U\""), ("local-store", "_local/torn", "no JSON"),
+            ("local-store", "_local/whole", #"{"x":1}"#), ("document-store", "_local/old", "{"),
+        ]) { reader in
+            #expect(try ForeignProbe(reader).locals == ["_local/whole": ["x": 1]])
+            #expect(reader.leftOut.count == 2 && reader.leftOut[0].hasPrefix(#"the local document "_local/torn""#))
+        }
+    }
+
     @Test func `a history of five thousand generations is read`() throws {
         var ids = #"["5000",{"status":"available"},[]]"#
         for generation in (1..<5000).reversed() { ids = "[\"\(generation)\",{\"status\":\"missing\"},[\(ids)]]" }

@@ -100,7 +100,8 @@ package final class CouchFileReader: ForeignReader {
                     name.isLocal
                 else { return }
                 guard let members = value.tuple?.last.flatMap({ CouchDocument.body($0) }) else {
-                    throw ForeignFileError(.damaged, "\(file.name) is damaged: \(id) can't be read")
+                    leftOut.append("the local document \(id.debugDescription), which can't be read")
+                    return
                 }
                 if !LocalCheckpoint.isOne(members) { try body(name, members) }
             }

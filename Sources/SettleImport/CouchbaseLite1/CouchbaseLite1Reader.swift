@@ -134,7 +134,10 @@ final class CouchbaseLite1Reader: ForeignReader {
         guard file.has("localdocs", "docid", "json") else { return }
         try file.query("SELECT docid, json FROM localdocs NOT INDEXED").readRows { row in
             guard let name = row.text(0), let bytes = row.bytes(1) else { return }
-            let id = DocumentID(unchecked: name.hasPrefix("_local/") ? name : "_local/" + name)
+            guard let id = DocumentID(name.hasPrefix("_local/") ? name : "_local/" + name) else {
+                leftOut.append("the local document \(name.debugDescription), whose id is not valid")
+                return
+            }
             guard let document = try? DocumentReader.read(bytes, allowsReserved: true).body else {
                 leftOut.append("the local document \(name.debugDescription), which is not JSON")
                 return

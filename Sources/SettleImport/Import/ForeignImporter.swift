@@ -53,6 +53,8 @@ struct ForeignImporter {
         let (store, all) = (store, locals)
         try store.transaction { for (id, body) in all { try store.saveLocal(id, body) } }
         report.localDocuments = locals.count
+        // Now those that can't be read are among it.
+        report.leftOut = reader.leftOut
     }
 }
 

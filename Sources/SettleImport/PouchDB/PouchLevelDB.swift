@@ -174,26 +174,36 @@ package final class PouchLevelDB: ForeignReader {
 
     package func forEachLocalDocument(_ body: (DocumentID, DocumentBody) throws -> Void) throws {
         try database.forEach(prefix: Self.key("local-store", "")) { key, json in
-            try pass(String(decoding: key, as: UTF8.self), json(), body)
+            try pass(String(decoding: key, as: UTF8.self), body) { try json() }
         }
-        try database.forEach(prefix: Self.key("document-store", "_local/")) { key, json in
-            let id = "_local/" + String(decoding: key, as: UTF8.self)
-            let metadata = try PouchMetadata(json())
-            guard
-                let leaf = metadata.tree.leaves.map({ metadata.tree.nodes[$0] }).max(by: { $0.revision < $1.revision }),
-                !leaf.content.isDeleted,
-                let sequence = metadata.sequence(of: "\(leaf.revision.generation)-\(leaf.content.hash)"),
-                let json = try self.database.value(of: Self.key("by-sequence", Self.digits(sequence)))
-            else { return }
-            try pass(id, json, body)
+        try database.forEach(prefix: Self.key("document-store", "_local/")) { key, metadata in
+            try pass("_local/" + String(decoding: key, as: UTF8.self), body) { try json(of: PouchMetadata(metadata())) }
         }
     }
 
-    private func pass(_ id: String, _ json: [UInt8], _ body: (DocumentID, DocumentBody) throws -> Void) throws {
-        guard let name = DocumentID(id), name.isLocal, let members = try PouchMetadata.localBody(json, id: id) else {
+    /// The JSON of a local document among the others; `nil` if it is deleted.
+    private func json(of metadata: PouchMetadata) throws -> [UInt8]? {
+        guard
+            let leaf = metadata.tree.leaves.map({ metadata.tree.nodes[$0] }).max(by: { $0.revision < $1.revision }),
+            !leaf.content.isDeleted,
+            let sequence = metadata.sequence(of: "\(leaf.revision.generation)-\(leaf.content.hash)")
+        else { return nil }
+        return try database.value(of: Self.key("by-sequence", Self.digits(sequence)))
+    }
+
+    /// Passes a local document. One that can't be read is left out.
+    private func pass(
+        _ id: String, _ body: (DocumentID, DocumentBody) throws -> Void, json: () throws -> [UInt8]?
+    ) throws {
+        guard let name = DocumentID(id), name.isLocal else { return }
+        let members: DocumentBody?
+        do { members = try json().flatMap { try PouchMetadata.localBody($0, id: id) } } catch let error
+            as ForeignFileError where error.code == .damaged
+        {
+            leftOut.append("the local document \(id.debugDescription): \(error.message)")
             return
         }
-        try body(name, members)
+        if let members { try body(name, members) }
     }
 
     // MARK: - Attachments

@@ -178,7 +178,7 @@ extension PouchMetadata {
     static func localBody(_ json: [UInt8], id: String) throws -> DocumentBody? {
         let body: DocumentBody
         do { body = try DocumentReader.read(json, allowsReserved: true).body } catch {
-            throw ForeignFileError(.damaged, "\(id) can't be read: \(error)")
+            throw ForeignFileError(.damaged, "it can't be read: \(error)")
         }
         let isIndexList = ["_local/mrviews", "_local/indexes"].contains(id)
         return isIndexList || LocalCheckpoint.isOne(body) ? nil : body

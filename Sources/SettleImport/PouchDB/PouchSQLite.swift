@@ -130,7 +130,9 @@ final class PouchSQLite: ForeignReader {
             guard let name = row.text(0), let json = row.bytes(1), let id = DocumentID(name), id.isLocal else { return }
             do {
                 if let members = try PouchMetadata.localBody(json, id: name) { try body(id, members) }
-            } catch let error as ForeignFileError where error.code == .damaged { leftOut.append(error.message) }
+            } catch let error as ForeignFileError where error.code == .damaged {
+                leftOut.append("the local document \(name.debugDescription): \(error.message)")
+            }
         }
     }
 
