@@ -113,14 +113,14 @@ package final class CouchFileReader: ForeignReader {
 
     package func read(_ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         guard case .chunks(let places) = attachment.place else {
-            return try AttachmentPieces.read(attachment, body) { _ in nil }
+            return try AttachmentContent.read(attachment, body)
         }
         for place in places {
             let number = Int(place / Self.maximumSequence)
             guard files.indices.contains(number) else {
-                throw ForeignFileError(.missing, "the content of \(attachment.name) is not in the file")
+                throw AttachmentContent.missing(attachment)
             }
-            try AttachmentPieces.pass(try files[number].chunk(at: Int(place % Self.maximumSequence)), body)
+            try AttachmentContent.pass(files[number].chunk(at: Int(place % Self.maximumSequence)), body)
         }
     }
 }

@@ -177,7 +177,6 @@ final class CouchbaseLiteReader: ForeignReader {
     func forEachLocalDocument(_ body: (DocumentID, DocumentBody) throws -> Void) throws {}
 
     func read(_ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        guard try !AttachmentContent.read(attachment, body) else { return }
-        throw ForeignFileError(.missing, "the content of \(attachment.name) is not in the file")
+        try AttachmentContent.read(attachment, body)
     }
 }

@@ -124,8 +124,7 @@ final class CouchbaseLite1Reader: ForeignReader {
     }
 
     func read(_ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        guard try !AttachmentContent.read(attachment, body) else { return }
-        throw ForeignFileError(.missing, "the content of \(attachment.name) is not in the file")
+        try AttachmentContent.read(attachment, body)
     }
 
     // MARK: Local documents

@@ -214,47 +214,6 @@ package final class PouchLevelDB: ForeignReader {
     }
 
     package func read(_ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        try AttachmentPieces.read(attachment, body, content: content)
-    }
-}
-
-// MARK: - AttachmentPieces
-
-/// Passes attachments of PouchDB in pieces.
-enum AttachmentPieces {
-    private static let size = 64 << 10
-    /// The MD5 of nothing.
-    private static let emptyDigest = "md5-1B2M2Y8AsgTpgAmY7PhCfg=="
-
-    /// Passes the bytes of an attachment.
-    ///
-    /// - Parameters:
-    ///   - attachment: The attachment. An empty one has no record.
-    ///   - body: Receives a piece.
-    ///   - content: The content that is stored under a key; `nil` if there is none.
-    /// - Throws: ``ForeignFileError`` with code `missing`, and what `body` and `content` throw.
-    static func read(
-        _ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void,
-        content: (String) throws -> [UInt8]?
-    ) throws {
-        switch attachment.place {
-        case .bytes(let bytes): try pass(bytes, body)
-        case .key(let key):
-            if let bytes = try content(key) { return try pass(bytes, body) }
-            guard key == emptyDigest else {
-                throw ForeignFileError(.missing, "the content of \(attachment.name) is not in the file")
-            }
-        case .missing(let message): throw ForeignFileError(.missing, message)
-        case .file, .chunks: throw ForeignFileError(.missing, "the content of \(attachment.name) is in another file")
-        }
-    }
-
-    /// Passes bytes in pieces.
-    static func pass(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        try bytes.withUnsafeBytes { bytes in
-            for start in stride(from: 0, to: bytes.count, by: size) {
-                try body(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + size, bytes.count)]))
-            }
-        }
+        try AttachmentContent.read(attachment, body, stored: content)
     }
 }

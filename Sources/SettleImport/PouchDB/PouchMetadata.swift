@@ -150,6 +150,9 @@ extension PouchMetadata {
         }
     }
 
+    /// The MD5 of nothing.
+    private static let emptyDigest = "md5-1B2M2Y8AsgTpgAmY7PhCfg=="
+
     /// Reads the JSON of a revision.
     private static func content(_ json: [UInt8], _ length: (String) throws -> Int?) throws -> ForeignContent {
         let document: WireDocument
@@ -160,7 +163,8 @@ extension PouchMetadata {
         }
         let attachments = try document.attachments.map { attachment in
             let digest = attachment.digest ?? ""
-            var place = ForeignAttachment.Place.key(digest)
+            // An empty content has no record.
+            var place: ForeignAttachment.Place = digest == emptyDigest ? .bytes([]) : .key(digest)
             if case .inline(let bytes) = attachment.content { place = .bytes(bytes) }
             let sum = digest.hasPrefix("md5-") ? Base64.decode(digest.utf8.dropFirst(4)) : nil
             return ForeignAttachment(
