@@ -226,11 +226,12 @@ extension CouchbaseLite1Reader {
             let hasBody = row.integer(4) != 0 && (row.isNull(5) || row.integer(5) != 0)
             rows[revision, default: Rows()].isDeleted = row.integer(3) != 0
             if hasBody {
-                rows[revision]?.withBody.insert(sequence, at: 0)
+                rows[revision]?.withBody.append(sequence)
             } else {
                 rows[revision]?.withoutBody.append(sequence)
             }
         }
+        for revision in Array(rows.keys) { rows[revision]?.withBody.reverse() }
         var recorded = RecordedRevisions<Rows>()
         for node in nodes {
             let parent = node.parent.flatMap { revisions[$0] }
