@@ -98,9 +98,7 @@ final class CouchbaseLiteReader: ForeignReader {
 
     private func listLeftOut() throws {
         let checkpoints = try file.count(of: "kv_checkpoints")
-        if checkpoints > 0 {
-            leftOut.append(checkpoints == 1 ? "1 replication checkpoint" : "\(checkpoints) replication checkpoints")
-        }
+        if checkpoints > 0 { leftOut.append(counted(checkpoints, "replication checkpoint")) }
         if try Self.info("cookies", of: file) != nil { leftOut.append("cookies") }
         let indexes = try file.count(of: "indexes")
         if indexes > 0 { leftOut.append(indexes == 1 ? "1 index" : "\(indexes) indexes") }

@@ -65,12 +65,10 @@ final class CouchbaseLite1Reader: ForeignReader {
 
     private func listLeftOut() throws {
         let views = try file.count(of: "views")
-        if views > 0 { leftOut.append(views == 1 ? "1 view" : "\(views) views") }
+        if views > 0 { leftOut.append(counted(views, "view")) }
         var checkpoints = try file.count(of: "replicators")
         if file.has("info", "key") { checkpoints += try file.count(of: "info", where: "key LIKE 'checkpoint/%'") }
-        if checkpoints > 0 {
-            leftOut.append(checkpoints == 1 ? "1 replication checkpoint" : "\(checkpoints) replication checkpoints")
-        }
+        if checkpoints > 0 { leftOut.append(counted(checkpoints, "replication checkpoint")) }
     }
 
     /// Lists the rows of each document and each revision in memory, so that damage in an index of the file hides nothing.
