@@ -35,9 +35,6 @@ struct CouchFileFixtureTests {
         #expect(reader.identity == expected["uuid"]?.string)
         #expect(reader.product.hasSuffix("\(expected["disk_version"]?.int ?? 0)"))
         #expect(probe.sequences.map { Int($0) } == expected["seqs"]?.array?.compactMap(\.int))
-        print(
-            "\(path): \(probe.leaves.count) documents, \(probe.leafCount) leaves, \(probe.attachmentCount) attachments, \(reader.leftOut)"
-        )
     }
 
     @Test(arguments: ["filesfix", "filesfix_compacted"])

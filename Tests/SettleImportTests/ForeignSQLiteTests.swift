@@ -92,21 +92,21 @@ import Testing
 
     @Test func `what is in a write-ahead log is read, and the files stay as they are`() throws {
         let bundle = try bundleWithLog()
-        let before = try FixtureFiles.wholeState(of: bundle)
+        let before = try FixtureFiles.state(of: bundle)
         var copies: Set<String> = []
         do {
             let reader = try #require(try ForeignSQLite.reader(at: bundle))
             #expect(try reader.documents().map(\.id.string) == ["a"])
             copies = Self.copies()
         }
-        #expect(try FixtureFiles.wholeState(of: bundle) == before)
+        #expect(try FixtureFiles.state(of: bundle) == before)
         // Another test may have copies of its own; that of this one is gone.
         #expect(!copies.isEmpty && !copies.isSubset(of: Self.copies()))
     }
 
     @Test func `what a link leads to is read with its write-ahead log, and stays as it is`() throws {
         let bundle = try bundleWithLog()
-        let before = try FixtureFiles.wholeState(of: bundle)
+        let before = try FixtureFiles.state(of: bundle)
         let (links, only) = (made.folder.appending(path: "links.cblite2"), made.folder.appending(path: "only.cblite"))
         try FileManager.default.createDirectory(at: links, withIntermediateDirectories: true)
         let database = bundle.appending(path: "db.sqlite3")
@@ -120,7 +120,7 @@ import Testing
             let reader = try #require(try ForeignSQLite.reader(at: place))
             #expect(try reader.documents().map(\.id.string) == ["a"], "\(place)")
         }
-        #expect(try FixtureFiles.wholeState(of: bundle) == before)
+        #expect(try FixtureFiles.state(of: bundle) == before)
     }
 
     private static func copies() -> Set<String> {

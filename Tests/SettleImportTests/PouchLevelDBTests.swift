@@ -27,8 +27,6 @@ struct PouchLevelDBFixtureTests {
         #expect(try reader.count(in: defaultCollection) == probe.leaves.count)
         #expect(reader.identity == expected["meta"]?["_local_uuid"]?.string || path.contains("middle"))
         #expect(reader.leftOut.isEmpty)
-        print(
-            "\(path): \(probe.leaves.count) documents, \(probe.leafCount) leaves, \(probe.attachmentCount) attachments")
     }
 
     @Test func `the leaves are those of PouchDB's own answers`() throws {
