@@ -86,6 +86,16 @@ struct ForeignImportTests {
         #expect(try #require(try database.document("n")).attachments.map(\.name) == ["own"])
     }
 
+    @Test func `a content that is said to be gzip and is not is not taken, and its document is`() throws {
+        var attachment = ListReader.attachment("packed", [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 7])
+        attachment.isGzip = true
+        let leaf = try ListReader.leaf("n", "1-a", body: ["v": 1], attachments: [attachment])
+        reader.documents = [ForeignDocument(id: "n", sequence: 1, leaves: [leaf])]
+        let report = try database.importAll(from: reader.database)
+        #expect(report.lostAttachments == 1 && report.notTaken.map(\.attachment) == ["packed"])
+        #expect(try database.document("n")?["v"]?.int == 1)
+    }
+
     @Test func `local documents that can't be read are named in the report`() throws {
         let (inspected, imported) = (ListReader(), ListReader())
         for reader in [inspected, imported] { reader.unreadableLocals = ["the local document torn"] }

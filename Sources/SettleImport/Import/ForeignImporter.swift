@@ -126,7 +126,7 @@ extension ForeignImporter {
         do {
             try reader.read(attachment) { piece in
                 check.update(piece)
-                try writer.write(piece)
+                try Self.takingInvalidAsDamage { try writer.write(piece) }
             }
             guard check.isRight() else {
                 throw ForeignFileError(.damaged, "the content has another digest than the file says")
@@ -150,10 +150,8 @@ extension ForeignImporter {
         }
     }
 
-    /// What the database refuses, such as a name that starts with `_`, is a fault of the file, which does not end the import.
-    private static func takingInvalidAsDamage(
-        _ make: () throws -> DocumentAttachment
-    ) throws -> DocumentAttachment {
+    /// What the database refuses, such as a name that starts with `_`, is damage in the file and does not end the import.
+    private static func takingInvalidAsDamage<Value>(_ make: () throws -> Value) throws -> Value {
         do { return try make() } catch let error as DatabaseError where error.code == .invalid {
             throw ForeignFileError(.damaged, error.message)
         }
