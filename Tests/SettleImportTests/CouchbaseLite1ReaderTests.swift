@@ -29,6 +29,14 @@ import Testing
         #expect(documents[1].leaves[0].history.revisions.map(\.description) == ["2-c", "1-a"])
     }
 
+    @Test func `a document whose sequence is not one of the product is read`() throws {
+        let documents = try documents([
+            MadeDatabase.document(1, "a"),
+            "INSERT INTO revs(sequence, doc_id, revid, json) VALUES(-5, 1, '1-a', '{}')",
+        ])
+        #expect(documents.map(\.id.string) == ["a"] && documents.map(\.sequence) == [1])
+    }
+
     @Test func `rows of the same revision are one, and children of either row belong to it`() throws {
         let documents = try documents([
             MadeDatabase.document(1, "a"), MadeDatabase.row(1, "1-a", #"{"v":1}"#),

@@ -112,7 +112,8 @@ final class CouchbaseLite1Reader: ForeignReader {
         try makeList()
         let documents = try file.query(
             """
-            SELECT doc, max(sequence) AS newest FROM temp.foreign_revs GROUP BY doc HAVING newest > ?1 ORDER BY newest
+            SELECT doc, max(1, max(sequence)) AS newest FROM temp.foreign_revs
+            GROUP BY doc HAVING newest > ?1 ORDER BY newest
             """
         ).bind(1, Int64(clamping: sequence))
         try documents.readRows { row in
