@@ -1,5 +1,4 @@
 internal import Foundation
-internal import SettlePlatform
 
 /// Passes the contents of attachments in pieces.
 enum AttachmentContent {
@@ -12,7 +11,7 @@ enum AttachmentContent {
     ///   - attachment: The attachment.
     ///   - body: Receives a piece.
     ///   - stored: The content that the reader has under a key; `nil` if it has none.
-    /// - Throws: ``ForeignFileError`` with code `missing` or `inputOutput`; what `body` and `stored` throw.
+    /// - Throws: ``ForeignFileError`` with code `missing`, `damaged` or `inputOutput`; what `body` and `stored` throw.
     static func read(
         _ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void,
         stored: (String) throws -> [UInt8]? = { _ in nil }
@@ -43,24 +42,9 @@ enum AttachmentContent {
     }
 
     private static func read(_ url: URL, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        let file = open(url.path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else {
-            let code: ForeignFileError.Code = errno == ENOENT ? .missing : .inputOutput
-            throw ForeignFileError(
-                code, "the file \(url.lastPathComponent) can't be opened: \(String(cString: strerror(errno)))")
-        }
-        defer { close(file) }
-        var buffer = [UInt8](repeating: 0, count: piece)
-        while true {
-            let count = buffer.withUnsafeMutableBytes { SettlePlatform.read(file, $0.baseAddress, $0.count) }
-            if count == 0 { return }
-            guard count > 0 else {
-                if errno == EINTR { continue }
-                throw ForeignFileError(
-                    .inputOutput, "the file \(url.lastPathComponent) can't be read: \(String(cString: strerror(errno)))"
-                )
-            }
-            try buffer.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        let file = try ForeignFile(url)
+        for start in stride(from: 0, to: file.size, by: piece) {
+            try pass(file.read(at: start, count: min(piece, file.size - start)), body)
         }
     }
 }
