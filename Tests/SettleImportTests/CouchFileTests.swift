@@ -35,9 +35,6 @@ struct CouchFileFixtureTests {
         #expect(reader.identity == expected["uuid"]?.string)
         #expect(reader.product.hasSuffix("\(expected["disk_version"]?.int ?? 0)"))
         #expect(probe.sequences.map { Int($0) } == expected["seqs"]?.array?.compactMap(\.int))
-        print(
-            "\(path): \(probe.leaves.count) documents, \(probe.leafCount) leaves, \(probe.attachmentCount) attachments, \(reader.leftOut)"
-        )
     }
 
     @Test(arguments: ["filesfix", "filesfix_compacted"])
@@ -191,6 +188,20 @@ struct CouchFileFixtureTests {
             }
             #expect(reader.identity == "uuid")
             #expect(try ForeignProbe(reader, after: 150).order.first == "doc50")
+        }
+    }
+
+    @Test func `a local document that can't be read is left out alone`() throws {
+        var writer = CouchWriter()
+        let locals = writer.tree([
+            (.text("_local/torn"), .tuple([.integer(1), .integer(7)])),
+            (.text("_local/whole"), .tuple([.integer(1), .body(["cursor": 17])])),
+        ])
+        writer.header(sequences: .atom("nil"), locals: locals)
+        try withFile(writer.bytes) { url in
+            let reader = try #require(try CouchFileReader.reader(at: url))
+            #expect(try ForeignProbe(reader).locals == ["_local/whole": ["cursor": 17]])
+            #expect(reader.leftOut == [#"the local document "_local/torn", which can't be read"#])
         }
     }
 

@@ -59,7 +59,7 @@ import Testing
     ]
 
     @Test(arguments: fixtures) func `every revision, body and attachment is read`(fixture: Fixture) throws {
-        let before = try FixtureFiles.wholeState(of: FixtureFiles.url(fixture.folder))
+        let before = try FixtureFiles.state(of: FixtureFiles.url(fixture.folder))
         do {
             let reader = try #require(try ForeignSQLite.reader(at: fixture.url))
             let expected = try FixtureFiles.json(fixture.expected)
@@ -87,7 +87,7 @@ import Testing
             #expect(reader.product.contains("user_version \(expected["user_version"]?.int ?? -1)"))
             try reader.check()
         }
-        #expect(try FixtureFiles.wholeState(of: FixtureFiles.url(fixture.folder)) == before)
+        #expect(try FixtureFiles.state(of: FixtureFiles.url(fixture.folder)) == before)
     }
 
     private func compare(_ document: ForeignDocument, _ rows: [JSONValue], _ reader: any ForeignReader) throws {
@@ -145,7 +145,7 @@ import Testing
 
     @Test func `rows that repeat a revision are one revision`() throws {
         let url = FixtureFiles.url("sync-android/v100WithDuplicates")
-        let before = try FixtureFiles.wholeState(of: url)
+        let before = try FixtureFiles.state(of: url)
         do {
             let reader = try #require(
                 try ForeignSQLite.reader(at: url.appending(path: "datastores/v100DBWithDuplicates")))
@@ -160,9 +160,8 @@ import Testing
             #expect(try attachments.allSatisfy { try reader.isWhole($0) == true })
             // Its two local documents are checkpoints.
             #expect(try reader.localDocuments().isEmpty)
-            print("v100WithDuplicates: \(attachments.count) attachments")
         }
-        #expect(try FixtureFiles.wholeState(of: url) == before)
+        #expect(try FixtureFiles.state(of: url) == before)
     }
 
     @Test(arguments: [

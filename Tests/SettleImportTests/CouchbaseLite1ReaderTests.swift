@@ -29,6 +29,14 @@ import Testing
         #expect(documents[1].leaves[0].history.revisions.map(\.description) == ["2-c", "1-a"])
     }
 
+    @Test func `a document whose sequence is not one of the product is read`() throws {
+        let documents = try documents([
+            MadeDatabase.document(1, "a"),
+            "INSERT INTO revs(sequence, doc_id, revid, json) VALUES(-5, 1, '1-a', '{}')",
+        ])
+        #expect(documents.map(\.id.string) == ["a"] && documents.map(\.sequence) == [1])
+    }
+
     @Test func `rows of the same revision are one, and children of either row belong to it`() throws {
         let documents = try documents([
             MadeDatabase.document(1, "a"), MadeDatabase.row(1, "1-a", #"{"v":1}"#),
@@ -104,11 +112,12 @@ import Testing
                 #"INSERT INTO localdocs VALUES('_local/\#(digits)', '1-local', '{"lastSequence":"7"}')"#,
                 #"INSERT INTO localdocs VALUES('_local/CBL_LocalCheckpoint', '1-local', '{"localUUID":"x"}')"#,
                 "INSERT INTO localdocs VALUES('_local/broken', '1-local', 'no JSON')",
+                "INSERT INTO localdocs VALUES('_local/', '1-local', '{}')",
                 "INSERT INTO info VALUES('checkpoint/1', '7')",
             ])
         let reader = try #require(try ForeignSQLite.reader(at: url))
         #expect(try reader.localDocuments() == ["_local/mine": ["cursor": 1]])
-        #expect(reader.leftOut.count == 2 && reader.identity == "private")
+        #expect(reader.leftOut.count == 3 && reader.identity == "private")
     }
 
     @Test func `what the file's indexes hide is read`() throws {

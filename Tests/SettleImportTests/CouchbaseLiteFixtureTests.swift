@@ -10,7 +10,7 @@ import Testing
 
     @Test(arguments: names) func `every revision, body and blob is read`(name: String) throws {
         let url = FixtureFiles.url("cblite2-made/\(name).cblite2")
-        let before = try FixtureFiles.wholeState(of: url)
+        let before = try FixtureFiles.state(of: url)
         do {
             let reader = try #require(try ForeignSQLite.reader(at: url))
             let expected = try FixtureFiles.json("cblite2-made/\(name).expected.json")
@@ -42,7 +42,7 @@ import Testing
             }
             try reader.check()
         }
-        #expect(try FixtureFiles.wholeState(of: url) == before)
+        #expect(try FixtureFiles.state(of: url) == before)
     }
 
     private func compareTree(_ document: ForeignDocument, _ row: JSONValue, _ reader: any ForeignReader) throws {

@@ -180,9 +180,9 @@ struct DumpTests {
         let badLines: [Int]
     }
 
-    @Test(.enabled(if: SharedFiles.folder != nil), arguments: ["couchbackup", "couchdb-3.5", "pouchdb-dump"])
+    @Test(.enabled(if: FixtureFiles.areThere), arguments: ["couchbackup", "couchdb-3.5", "pouchdb-dump"])
     func `dumps of other products have the expected documents`(folder: String) throws {
-        let place = try #require(SharedFiles.path(folder))
+        let place = FixtureFiles.url(folder)
         let data = try Data(contentsOf: place.appending(path: "dumps.expected.json"))
         for (name, expected) in try JSONDecoder().decode([String: Expected].self, from: data) {
             let file = place.appending(path: name)
@@ -205,9 +205,9 @@ struct DumpTests {
         }
     }
 
-    @Test(.enabled(if: SharedFiles.folder != nil)) func `the parts of a dump in a folder are one dump`() throws {
+    @Test(.enabled(if: FixtureFiles.areThere)) func `the parts of a dump in a folder are one dump`() throws {
         let database = try Database.inMemory()
-        let source = try ForeignDatabase(at: try #require(SharedFiles.path("pouchdb-dump/bloggr-split")))
+        let source = try ForeignDatabase(at: FixtureFiles.url("pouchdb-dump/bloggr-split"))
         let report = try database.importAll(from: source)
         #expect(report.leaves == 48 && report.isWhole && source.kind == .pouchdb, "\(report)")
         #expect(report.leftOut.contains { $0.contains("sequence 47") })

@@ -87,6 +87,35 @@ struct ForeignImportTests {
         }
     }
 
+    @Test func `an attachment whose name can't be one here is not taken, and its document is`() throws {
+        let content = Array("oats".utf8)
+        let leaf = try ListReader.leaf(
+            "n", "1-a", body: ["v": 1],
+            attachments: [ListReader.attachment("_own", content), ListReader.attachment("own", content)])
+        reader.documents = [ForeignDocument(id: "n", sequence: 1, leaves: [leaf])]
+        let report = try database.importAll(from: reader.database)
+        #expect(report.lostAttachments == 1 && report.notTaken.map(\.attachment) == ["_own"])
+        #expect(try #require(try database.document("n")).attachments.map(\.name) == ["own"])
+    }
+
+    @Test func `a content that is said to be gzip and is not is not taken, and its document is`() throws {
+        var attachment = ListReader.attachment("packed", [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 7])
+        attachment.isGzip = true
+        let leaf = try ListReader.leaf("n", "1-a", body: ["v": 1], attachments: [attachment])
+        reader.documents = [ForeignDocument(id: "n", sequence: 1, leaves: [leaf])]
+        let report = try database.importAll(from: reader.database)
+        #expect(report.lostAttachments == 1 && report.notTaken.map(\.attachment) == ["packed"])
+        #expect(try database.document("n")?["v"]?.int == 1)
+    }
+
+    @Test func `local documents that can't be read are named in the report`() throws {
+        let (inspected, imported) = (ListReader(), ListReader())
+        for reader in [inspected, imported] { reader.unreadableLocals = ["the local document torn"] }
+        let counted = try inspected.database.inspect(ImportOptions(), verifies: false, scratch: database) { _ in }
+        let report = try database.importAll(from: imported.database)
+        for found in [counted, report] { #expect(found.leftOut == ["2 views", "the local document torn"]) }
+    }
+
     @Test func `a second import changes nothing`() throws {
         try database.importAll(from: reader.database)
         let before = try database.info().lastSequence

@@ -23,7 +23,6 @@ struct ForeignProbe {
     var sequences: [UInt64] = []
     var order: [DocumentID] = []
     var faults: [String] = []
-    var attachmentCount = 0
     var leafCount: Int { leaves.values.reduce(0) { $0 + $1.count } }
 
     /// Reads everything. An attachment whose digest differs is a fault.
@@ -43,7 +42,6 @@ struct ForeignProbe {
     private mutating func read(_ revision: Revision<ForeignAttachment>, _ reader: any ForeignReader) throws -> Leaf {
         var attachments: [String: [UInt8]?] = [:]
         for attachment in revision.attachments {
-            attachmentCount += 1
             let md5 = MD5()
             var count = 0
             do {
@@ -117,16 +115,6 @@ enum FixtureFiles {
         guard FileStatus(path: url.path)?.isFolder == true else { return [url] }
         return try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
             .map { url.appending(path: $0) }
-    }
-
-    /// The names, sizes, times and contents of files.
-    static func state(of url: URL) throws -> [String] {
-        try files(in: url).map { file in
-            let status = try #require(FileStatus(path: file.path))
-            let md5 = MD5()
-            md5.update(Array(try Data(contentsOf: file)))
-            return "\(file.lastPathComponent) \(status.size) \(status.changed) \(md5.finish())"
-        }
     }
 
     /// Cuts a file or changes bits of it at random.

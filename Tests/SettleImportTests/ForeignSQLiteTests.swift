@@ -72,9 +72,12 @@ import Testing
         #expect(refusal(try made.sqlite("views.db", statements))?.code == .unknown)
     }
 
-    @Test func `what is in a write-ahead log is read, and the files stay as they are`() throws {
+    /// A folder of a database with one document, which is in the write-ahead log alone.
+    private func bundleWithLog() throws -> URL {
         let url = try made.sqlite("a.cblite2/db.sqlite3", version: 102, MadeDatabase.schemaOf1)
         let writer = try SQLiteConnection(path: url.path)
+        // As long as it is open, the log stays.
+        defer { withExtendedLifetime(writer) {} }
         try writer.execute("PRAGMA journal_mode = WAL")
         try writer.execute(MadeDatabase.document(1, "a"))
         try writer.execute(MadeDatabase.row(1, "1-a", #"{"v":1}"#))
@@ -84,16 +87,40 @@ import Testing
             try FileManager.default.copyItem(
                 at: URL(filePath: url.path + end), to: bundle.appending(path: "db.sqlite3" + end))
         }
-        let before = try FixtureFiles.wholeState(of: bundle)
+        return bundle
+    }
+
+    @Test func `what is in a write-ahead log is read, and the files stay as they are`() throws {
+        let bundle = try bundleWithLog()
+        let before = try FixtureFiles.state(of: bundle)
         var copies: Set<String> = []
         do {
             let reader = try #require(try ForeignSQLite.reader(at: bundle))
             #expect(try reader.documents().map(\.id.string) == ["a"])
             copies = Self.copies()
         }
-        #expect(try FixtureFiles.wholeState(of: bundle) == before)
+        #expect(try FixtureFiles.state(of: bundle) == before)
         // Another test may have copies of its own; that of this one is gone.
         #expect(!copies.isEmpty && !copies.isSubset(of: Self.copies()))
+    }
+
+    @Test func `what a link leads to is read with its write-ahead log, and stays as it is`() throws {
+        let bundle = try bundleWithLog()
+        let before = try FixtureFiles.state(of: bundle)
+        let (links, only) = (made.folder.appending(path: "links.cblite2"), made.folder.appending(path: "only.cblite"))
+        try FileManager.default.createDirectory(at: links, withIntermediateDirectories: true)
+        let database = bundle.appending(path: "db.sqlite3")
+        for end in ["", "-wal"] {
+            try FileManager.default.createSymbolicLink(
+                at: links.appending(path: "db.sqlite3" + end),
+                withDestinationURL: URL(filePath: database.path + end))
+        }
+        try FileManager.default.createSymbolicLink(at: only, withDestinationURL: database)
+        for place in [links, only] {
+            let reader = try #require(try ForeignSQLite.reader(at: place))
+            #expect(try reader.documents().map(\.id.string) == ["a"], "\(place)")
+        }
+        #expect(try FixtureFiles.state(of: bundle) == before)
     }
 
     private static func copies() -> Set<String> {

@@ -10,10 +10,12 @@ final class ListReader: ForeignReader {
     let kind = ForeignDatabase.Kind.couchbase1
     let product = "List 1.0"
     let identity: String? = "list-1"
-    let leftOut = ["2 views"]
+    private(set) var leftOut = ["2 views"]
     var collections = [defaultCollection]
     var documents: [ForeignDocument] = []
     var locals: [(DocumentID, DocumentBody)] = []
+    /// The local documents that can't be read.
+    var unreadableLocals: [String] = []
     /// The sequences after which documents were read.
     private(set) var starts: [UInt64] = []
 
@@ -28,6 +30,7 @@ final class ListReader: ForeignReader {
 
     func forEachLocalDocument(_ body: (DocumentID, DocumentBody) throws -> Void) throws {
         for (id, local) in locals { try body(id, local) }
+        leftOut += unreadableLocals
     }
 
     func read(_ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {

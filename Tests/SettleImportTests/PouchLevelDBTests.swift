@@ -27,8 +27,6 @@ struct PouchLevelDBFixtureTests {
         #expect(try reader.count(in: defaultCollection) == probe.leaves.count)
         #expect(reader.identity == expected["meta"]?["_local_uuid"]?.string || path.contains("middle"))
         #expect(reader.leftOut.isEmpty)
-        print(
-            "\(path): \(probe.leaves.count) documents, \(probe.leafCount) leaves, \(probe.attachmentCount) attachments")
     }
 
     @Test func `the leaves are those of PouchDB's own answers`() throws {
@@ -159,6 +157,16 @@ struct PouchLevelDBFixtureTests {
                     "_odd: its id is not one of a document", "a gone: the content of gone is not in the file",
                     "a: the body is not in the file", "broken: its revisions can't be read",
                 ])
+        }
+    }
+
+    @Test func `a local document that can't be read is left out alone`() throws {
+        try Self.withReader([
+            ("meta-store", "_local_uuid", "\"U\""), ("local-store", "_local/torn", "no JSON"),
+            ("local-store", "_local/whole", #"{"x":1}"#), ("document-store", "_local/old", "{"),
+        ]) { reader in
+            #expect(try ForeignProbe(reader).locals == ["_local/whole": ["x": 1]])
+            #expect(reader.leftOut.count == 2 && reader.leftOut[0].hasPrefix(#"the local document "_local/torn""#))
         }
     }
 

@@ -13,7 +13,7 @@ import Testing
         throws
     {
         let url = FixtureFiles.url("pouchdb-websql-made/_pouch_fix")
-        let before = try FixtureFiles.wholeState(of: url)
+        let before = try FixtureFiles.state(of: url)
         do {
             for place in [url, url.deletingLastPathComponent()] {
                 let reader = try #require(try ForeignSQLite.reader(at: place))
@@ -24,13 +24,12 @@ import Testing
                 #expect(probe.bases["conflict"]?.first?.value.body == ["v": "base"])
                 #expect(try reader.count(in: defaultCollection) == probe.leaves.count)
                 #expect(probe.sequences == probe.sequences.sorted())
-                print("pouchdb-websql-made: \(probe.leaves.count) documents, \(probe.attachmentCount) attachments")
                 try reader.check()
             }
             #expect(try ForeignDatabase(at: url).kind == .pouchdb)
             #expect(throws: ForeignFileError.self) { try ForeignDatabase(at: url, kind: .couchbase1) }
         }
-        #expect(try FixtureFiles.wholeState(of: url) == before)
+        #expect(try FixtureFiles.state(of: url) == before)
     }
 
     private static let schema = [

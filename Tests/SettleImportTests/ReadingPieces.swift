@@ -44,15 +44,3 @@ func load(
     try importer.run(RecordReader(nil, pieces(of: Array(text.utf8), .max))) { _ in }
     return (importer.counts, failures)
 }
-
-/// The files of other products that tests read where they are; `nil` where this checkout lies alone.
-enum SharedFiles {
-    static let folder: URL? = {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let folder = root.deletingLastPathComponent().appending(path: "shared/files")
-        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
-    }()
-
-    static func path(_ name: String) -> URL? { folder?.appending(path: name) }
-}

@@ -100,7 +100,8 @@ package final class CouchFileReader: ForeignReader {
                     name.isLocal
                 else { return }
                 guard let members = value.tuple?.last.flatMap({ CouchDocument.body($0) }) else {
-                    throw ForeignFileError(.damaged, "\(file.name) is damaged: \(id) can't be read")
+                    leftOut.append("the local document \(id.debugDescription), which can't be read")
+                    return
                 }
                 if !LocalCheckpoint.isOne(members) { try body(name, members) }
             }
@@ -112,14 +113,14 @@ package final class CouchFileReader: ForeignReader {
 
     package func read(_ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         guard case .chunks(let places) = attachment.place else {
-            return try AttachmentPieces.read(attachment, body) { _ in nil }
+            return try AttachmentContent.read(attachment, body)
         }
         for place in places {
             let number = Int(place / Self.maximumSequence)
             guard files.indices.contains(number) else {
-                throw ForeignFileError(.missing, "the content of \(attachment.name) is not in the file")
+                throw AttachmentContent.missing(attachment)
             }
-            try AttachmentPieces.pass(try files[number].chunk(at: Int(place % Self.maximumSequence)), body)
+            try AttachmentContent.pass(files[number].chunk(at: Int(place % Self.maximumSequence)), body)
         }
     }
 }

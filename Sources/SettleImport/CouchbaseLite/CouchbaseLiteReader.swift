@@ -98,9 +98,7 @@ final class CouchbaseLiteReader: ForeignReader {
 
     private func listLeftOut() throws {
         let checkpoints = try file.count(of: "kv_checkpoints")
-        if checkpoints > 0 {
-            leftOut.append(checkpoints == 1 ? "1 replication checkpoint" : "\(checkpoints) replication checkpoints")
-        }
+        if checkpoints > 0 { leftOut.append(counted(checkpoints, "replication checkpoint")) }
         if try Self.info("cookies", of: file) != nil { leftOut.append("cookies") }
         let indexes = try file.count(of: "indexes")
         if indexes > 0 { leftOut.append(indexes == 1 ? "1 index" : "\(indexes) indexes") }
@@ -177,7 +175,6 @@ final class CouchbaseLiteReader: ForeignReader {
     func forEachLocalDocument(_ body: (DocumentID, DocumentBody) throws -> Void) throws {}
 
     func read(_ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        guard try !AttachmentContent.read(attachment, body) else { return }
-        throw ForeignFileError(.missing, "the content of \(attachment.name) is not in the file")
+        try AttachmentContent.read(attachment, body)
     }
 }

@@ -65,12 +65,10 @@ final class CouchbaseLite1Reader: ForeignReader {
 
     private func listLeftOut() throws {
         let views = try file.count(of: "views")
-        if views > 0 { leftOut.append(views == 1 ? "1 view" : "\(views) views") }
+        if views > 0 { leftOut.append(counted(views, "view")) }
         var checkpoints = try file.count(of: "replicators")
         if file.has("info", "key") { checkpoints += try file.count(of: "info", where: "key LIKE 'checkpoint/%'") }
-        if checkpoints > 0 {
-            leftOut.append(checkpoints == 1 ? "1 replication checkpoint" : "\(checkpoints) replication checkpoints")
-        }
+        if checkpoints > 0 { leftOut.append(counted(checkpoints, "replication checkpoint")) }
     }
 
     /// Lists the rows of each document and each revision in memory, so that damage in an index of the file hides nothing.
@@ -114,7 +112,8 @@ final class CouchbaseLite1Reader: ForeignReader {
         try makeList()
         let documents = try file.query(
             """
-            SELECT doc, max(sequence) AS newest FROM temp.foreign_revs GROUP BY doc HAVING newest > ?1 ORDER BY newest
+            SELECT doc, max(1, max(sequence)) AS newest FROM temp.foreign_revs
+            GROUP BY doc HAVING newest > ?1 ORDER BY newest
             """
         ).bind(1, Int64(clamping: sequence))
         try documents.readRows { row in
@@ -124,8 +123,7 @@ final class CouchbaseLite1Reader: ForeignReader {
     }
 
     func read(_ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        guard try !AttachmentContent.read(attachment, body) else { return }
-        throw ForeignFileError(.missing, "the content of \(attachment.name) is not in the file")
+        try AttachmentContent.read(attachment, body)
     }
 
     // MARK: Local documents
@@ -134,7 +132,10 @@ final class CouchbaseLite1Reader: ForeignReader {
         guard file.has("localdocs", "docid", "json") else { return }
         try file.query("SELECT docid, json FROM localdocs NOT INDEXED").readRows { row in
             guard let name = row.text(0), let bytes = row.bytes(1) else { return }
-            let id = DocumentID(unchecked: name.hasPrefix("_local/") ? name : "_local/" + name)
+            guard let id = DocumentID(name.hasPrefix("_local/") ? name : "_local/" + name) else {
+                leftOut.append("the local document \(name.debugDescription), whose id is not valid")
+                return
+            }
             guard let document = try? DocumentReader.read(bytes, allowsReserved: true).body else {
                 leftOut.append("the local document \(name.debugDescription), which is not JSON")
                 return
@@ -224,11 +225,12 @@ extension CouchbaseLite1Reader {
             let hasBody = row.integer(4) != 0 && (row.isNull(5) || row.integer(5) != 0)
             rows[revision, default: Rows()].isDeleted = row.integer(3) != 0
             if hasBody {
-                rows[revision]?.withBody.insert(sequence, at: 0)
+                rows[revision]?.withBody.append(sequence)
             } else {
                 rows[revision]?.withoutBody.append(sequence)
             }
         }
+        for revision in Array(rows.keys) { rows[revision]?.withBody.reverse() }
         var recorded = RecordedRevisions<Rows>()
         for node in nodes {
             let parent = node.parent.flatMap { revisions[$0] }

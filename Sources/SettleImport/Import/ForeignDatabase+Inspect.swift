@@ -41,6 +41,8 @@ extension ForeignDatabase {
         }
         if options.collection == reader.collections.first ?? defaultCollection {
             try reader.forEachLocalDocument { _, _ in report.localDocuments += 1 }
+            // Now those that can't be read are among it.
+            report.leftOut = reader.leftOut
         }
         return report
     }

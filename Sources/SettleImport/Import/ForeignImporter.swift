@@ -53,6 +53,8 @@ struct ForeignImporter {
         let (store, all) = (store, locals)
         try store.transaction { for (id, body) in all { try store.saveLocal(id, body) } }
         report.localDocuments = locals.count
+        // Now those that can't be read are among it.
+        report.leftOut = reader.leftOut
     }
 }
 
@@ -115,8 +117,7 @@ extension ForeignImporter {
                 $0.place.digest == digest && $0.place.isGzip == attachment.isGzip
             })
         {
-            return try known.made.described(
-                as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos)
+            return try Self.named(known.made, attachment)
         }
         if case .missing(let message) = attachment.place { throw ForeignFileError(.missing, message) }
         let writer = try store.attachmentImporter.database.attachmentWriter(
@@ -125,7 +126,7 @@ extension ForeignImporter {
         do {
             try reader.read(attachment) { piece in
                 check.update(piece)
-                try writer.write(piece)
+                try Self.takingInvalidAsDamage { try writer.write(piece) }
             }
             guard check.isRight() else {
                 throw ForeignFileError(.damaged, "the content has another digest than the file says")
@@ -134,13 +135,26 @@ extension ForeignImporter {
             writer.discard()
             throw error
         }
-        let made: DocumentAttachment
-        do { made = try writer.finish(name: "content") } catch let error as DatabaseError where error.code == .invalid {
+        let made = try Self.takingInvalidAsDamage { try writer.finish(name: "content") }
+        contents.append((attachment, made))
+        return try Self.named(made, attachment)
+    }
+
+    /// A stored content under the name in the file.
+    private static func named(
+        _ made: DocumentAttachment, _ attachment: ForeignAttachment
+    ) throws -> DocumentAttachment {
+        try takingInvalidAsDamage {
+            try made.described(
+                as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos)
+        }
+    }
+
+    /// What the database refuses, such as a name that starts with `_`, is damage in the file and does not end the import.
+    private static func takingInvalidAsDamage<Value>(_ make: () throws -> Value) throws -> Value {
+        do { return try make() } catch let error as DatabaseError where error.code == .invalid {
             throw ForeignFileError(.damaged, error.message)
         }
-        contents.append((attachment, made))
-        return try made.described(
-            as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos)
     }
 }
 

@@ -174,26 +174,36 @@ package final class PouchLevelDB: ForeignReader {
 
     package func forEachLocalDocument(_ body: (DocumentID, DocumentBody) throws -> Void) throws {
         try database.forEach(prefix: Self.key("local-store", "")) { key, json in
-            try pass(String(decoding: key, as: UTF8.self), json(), body)
+            try pass(String(decoding: key, as: UTF8.self), body) { try json() }
         }
-        try database.forEach(prefix: Self.key("document-store", "_local/")) { key, json in
-            let id = "_local/" + String(decoding: key, as: UTF8.self)
-            let metadata = try PouchMetadata(json())
-            guard
-                let leaf = metadata.tree.leaves.map({ metadata.tree.nodes[$0] }).max(by: { $0.revision < $1.revision }),
-                !leaf.content.isDeleted,
-                let sequence = metadata.sequence(of: "\(leaf.revision.generation)-\(leaf.content.hash)"),
-                let json = try self.database.value(of: Self.key("by-sequence", Self.digits(sequence)))
-            else { return }
-            try pass(id, json, body)
+        try database.forEach(prefix: Self.key("document-store", "_local/")) { key, metadata in
+            try pass("_local/" + String(decoding: key, as: UTF8.self), body) { try json(of: PouchMetadata(metadata())) }
         }
     }
 
-    private func pass(_ id: String, _ json: [UInt8], _ body: (DocumentID, DocumentBody) throws -> Void) throws {
-        guard let name = DocumentID(id), name.isLocal, let members = try PouchMetadata.localBody(json, id: id) else {
+    /// The JSON of a local document among the others; `nil` if it is deleted.
+    private func json(of metadata: PouchMetadata) throws -> [UInt8]? {
+        guard
+            let leaf = metadata.tree.leaves.map({ metadata.tree.nodes[$0] }).max(by: { $0.revision < $1.revision }),
+            !leaf.content.isDeleted,
+            let sequence = metadata.sequence(of: "\(leaf.revision.generation)-\(leaf.content.hash)")
+        else { return nil }
+        return try database.value(of: Self.key("by-sequence", Self.digits(sequence)))
+    }
+
+    /// Passes a local document. One that can't be read is left out.
+    private func pass(
+        _ id: String, _ body: (DocumentID, DocumentBody) throws -> Void, json: () throws -> [UInt8]?
+    ) throws {
+        guard let name = DocumentID(id), name.isLocal else { return }
+        let members: DocumentBody?
+        do { members = try json().flatMap { try PouchMetadata.localBody($0, id: id) } } catch let error
+            as ForeignFileError where error.code == .damaged
+        {
+            leftOut.append("the local document \(id.debugDescription): \(error.message)")
             return
         }
-        try body(name, members)
+        if let members { try body(name, members) }
     }
 
     // MARK: - Attachments
@@ -204,47 +214,6 @@ package final class PouchLevelDB: ForeignReader {
     }
 
     package func read(_ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        try AttachmentPieces.read(attachment, body, content: content)
-    }
-}
-
-// MARK: - AttachmentPieces
-
-/// Passes attachments of PouchDB in pieces.
-enum AttachmentPieces {
-    private static let size = 64 << 10
-    /// The MD5 of nothing.
-    private static let emptyDigest = "md5-1B2M2Y8AsgTpgAmY7PhCfg=="
-
-    /// Passes the bytes of an attachment.
-    ///
-    /// - Parameters:
-    ///   - attachment: The attachment. An empty one has no record.
-    ///   - body: Receives a piece.
-    ///   - content: The content that is stored under a key; `nil` if there is none.
-    /// - Throws: ``ForeignFileError`` with code `missing`, and what `body` and `content` throw.
-    static func read(
-        _ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void,
-        content: (String) throws -> [UInt8]?
-    ) throws {
-        switch attachment.place {
-        case .bytes(let bytes): try pass(bytes, body)
-        case .key(let key):
-            if let bytes = try content(key) { return try pass(bytes, body) }
-            guard key == emptyDigest else {
-                throw ForeignFileError(.missing, "the content of \(attachment.name) is not in the file")
-            }
-        case .missing(let message): throw ForeignFileError(.missing, message)
-        case .file, .chunks: throw ForeignFileError(.missing, "the content of \(attachment.name) is in another file")
-        }
-    }
-
-    /// Passes bytes in pieces.
-    static func pass(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        try bytes.withUnsafeBytes { bytes in
-            for start in stride(from: 0, to: bytes.count, by: size) {
-                try body(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + size, bytes.count)]))
-            }
-        }
+        try AttachmentContent.read(attachment, body, stored: content)
     }
 }

@@ -150,6 +150,9 @@ extension PouchMetadata {
         }
     }
 
+    /// The MD5 of nothing.
+    private static let emptyDigest = "md5-1B2M2Y8AsgTpgAmY7PhCfg=="
+
     /// Reads the JSON of a revision.
     private static func content(_ json: [UInt8], _ length: (String) throws -> Int?) throws -> ForeignContent {
         let document: WireDocument
@@ -160,7 +163,8 @@ extension PouchMetadata {
         }
         let attachments = try document.attachments.map { attachment in
             let digest = attachment.digest ?? ""
-            var place = ForeignAttachment.Place.key(digest)
+            // An empty content has no record.
+            var place: ForeignAttachment.Place = digest == emptyDigest ? .bytes([]) : .key(digest)
             if case .inline(let bytes) = attachment.content { place = .bytes(bytes) }
             let sum = digest.hasPrefix("md5-") ? Base64.decode(digest.utf8.dropFirst(4)) : nil
             return ForeignAttachment(
@@ -178,7 +182,7 @@ extension PouchMetadata {
     static func localBody(_ json: [UInt8], id: String) throws -> DocumentBody? {
         let body: DocumentBody
         do { body = try DocumentReader.read(json, allowsReserved: true).body } catch {
-            throw ForeignFileError(.damaged, "\(id) can't be read: \(error)")
+            throw ForeignFileError(.damaged, "it can't be read: \(error)")
         }
         let isIndexList = ["_local/mrviews", "_local/indexes"].contains(id)
         return isIndexList || LocalCheckpoint.isOne(body) ? nil : body

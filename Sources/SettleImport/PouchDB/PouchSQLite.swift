@@ -130,7 +130,9 @@ final class PouchSQLite: ForeignReader {
             guard let name = row.text(0), let json = row.bytes(1), let id = DocumentID(name), id.isLocal else { return }
             do {
                 if let members = try PouchMetadata.localBody(json, id: name) { try body(id, members) }
-            } catch let error as ForeignFileError where error.code == .damaged { leftOut.append(error.message) }
+            } catch let error as ForeignFileError where error.code == .damaged {
+                leftOut.append("the local document \(name.debugDescription): \(error.message)")
+            }
         }
     }
 
@@ -138,7 +140,7 @@ final class PouchSQLite: ForeignReader {
 
     func read(_ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         guard case .key(let digest) = attachment.place, let row = try place(of: digest) else {
-            return try AttachmentPieces.read(attachment, body) { _ in nil }
+            return try AttachmentContent.read(attachment, body)
         }
         let isPlain = try file.query(
             #"SELECT typeof(body) = 'blob' AND NOT escaped FROM main."attach-store" WHERE rowid = ?1"#
@@ -147,7 +149,7 @@ final class PouchSQLite: ForeignReader {
         guard let content = try content(at: row) else {
             throw ForeignFileError(.damaged, "the content of \(attachment.name) can't be read")
         }
-        try AttachmentPieces.pass(content, body)
+        try AttachmentContent.pass(content, body)
     }
 
     /// The row of a content.

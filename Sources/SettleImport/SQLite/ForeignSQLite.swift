@@ -75,7 +75,7 @@ package enum ForeignSQLite {
 
     private static func reader(ofFile url: URL) throws -> (any ForeignReader)? {
         let (head, name) = (head(of: url), url.lastPathComponent)
-        let hasLog = FileStatus(path: url.path + "-wal").map { $0.size > 0 } ?? false
+        let hasLog = ForeignSQLiteFile.logs(of: url).contains { $0.end == "-wal" }
         let isExpected = innerNames.contains(name) || extensions.contains(url.pathExtension)
         guard head.starts(with: ForeignSQLiteFile.magic) || (head.isEmpty && isExpected && hasLog) else {
             if name.hasPrefix("db.forest") { throw forestDB(url) }

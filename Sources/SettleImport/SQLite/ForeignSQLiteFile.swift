@@ -33,7 +33,7 @@ package final class ForeignSQLiteFile {
     ///   refuses.
     package init(at url: URL) throws {
         self.url = url
-        let logs = ["-wal", "-journal"].filter { FileStatus(path: url.path + $0).map { $0.size > 0 } ?? false }
+        let logs = Self.logs(of: url)
         copy = logs.isEmpty ? nil : try Self.copy(url, with: logs)
         do {
             handle = try Self.open(url, copy: copy)
@@ -60,17 +60,26 @@ package final class ForeignSQLiteFile {
             ? "\(url.deletingLastPathComponent().lastPathComponent)/\(url.lastPathComponent)" : url.lastPathComponent
     }
 
-    private static func copy(_ url: URL, with logs: [String]) throws -> URL {
+    /// The write-ahead log and the journal of a file, with the ends of their names, if they have anything in them.
+    ///
+    /// They are beside the file; of a file that is a link, also beside what it leads to.
+    package static func logs(of url: URL) -> [(end: String, url: URL)] {
+        ["-wal", "-journal"].compactMap { end in
+            [url, url.resolvingSymlinksInPath()].map { URL(filePath: $0.path + end) }
+                .first { FileStatus(path: $0.path).map { $0.size > 0 } ?? false }.map { (end: end, url: $0) }
+        }
+    }
+
+    private static func copy(_ url: URL, with logs: [(end: String, url: URL)]) throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appending(path: "settle-import-\(UUID().uuidString)")
         do {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            for end in [""] + logs {
-                // Where the file system can, the copy shares the original's blocks.
-                try FileManager.default.copyItem(
-                    at: URL(filePath: url.path + end), to: folder.appending(path: "copy.db" + end))
-                try FileManager.default.setAttributes(
-                    [.posixPermissions: 0o600], ofItemAtPath: folder.appending(path: "copy.db" + end).path)
+            for part in [(end: "", url: url)] + logs {
+                let target = folder.appending(path: "copy.db" + part.end)
+                // Where the file system can, the copy shares the original's blocks. A copied link would lead to the original.
+                try FileManager.default.copyItem(at: part.url.resolvingSymlinksInPath(), to: target)
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: target.path)
             }
         } catch {
             try? FileManager.default.removeItem(at: folder)

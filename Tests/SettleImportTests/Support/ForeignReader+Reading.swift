@@ -13,7 +13,7 @@ extension FixtureFiles {
     static func bytes(_ url: URL) throws -> [UInt8] { Array(try Data(contentsOf: url)) }
 
     /// The digest and the modification time of each file of a folder and the folders in it, by its path.
-    static func wholeState(of url: URL) throws -> [String: [UInt8]] {
+    static func state(of url: URL) throws -> [String: [UInt8]] {
         var files = [url]
         if let inside = FileManager.default.enumerator(at: url, includingPropertiesForKeys: nil) {
             files += inside.compactMap { $0 as? URL }
