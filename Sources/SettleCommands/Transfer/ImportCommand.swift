@@ -37,7 +37,7 @@ enum ImportCommand: Command {
                 "--collection", value: "SCOPE.NAME", isRepeatable: true,
                 "of a database with collections: import this one; several go where --all-collections puts them"),
             Option(
-                "--all-collections", "import the default collection into DB, and SCOPE.NAME into DB+SCOPE+NAME"),
+                "--all-collections", "import the default collection into DB, and Shop.orders into DB+$shop+orders"),
             Option(
                 "--keep-winner",
                 "close the sides of a conflict that the old product hid from its app, with tombstones, which replicate"),
@@ -214,7 +214,8 @@ extension ImportCommand {
         var status = ExitStatus.success
         for name in wanted {
             let isSole = wanted.count == 1 && !arguments.flag("--all-collections")
-            let suffix = isSole || name == all.first ? "" : "+" + name.replacing(".", with: "+")
+            let suffix = isSole || name == all.first ? "" : ForeignDatabase.databaseName(of: name, in: "")
+            guard let suffix else { throw CommandError.invalid("\(name) can't be the name of a database") }
             let outcome = try withStore(invocation, suffix: suffix) { try importOne(name, $0, input, invocation) }
             if outcome != .success { status = outcome }
         }

@@ -1,5 +1,6 @@
 public import Foundation
 internal import SettleCore
+internal import SettleMobile
 
 /// A database or dump of another product, to be imported.
 ///
@@ -158,6 +159,12 @@ public struct ForeignDatabase {
     /// The names of the collections. A product without collections has one, `_default._default`.
     public var collections: [String] {
         if case .reader(let reader) = content { reader.collections } else { [defaultCollection] }
+    }
+
+    /// The name of the database that stores a collection: `notes+$shop+$orders` for `Shop.Orders` of `notes`, as a server for
+    /// Couchbase Lite names it; `nil` if no server has such a collection.
+    package static func databaseName(of collection: String, in database: String) -> String? {
+        CollectionDatabase.name(of: collection, in: database)
     }
 }
 

@@ -115,4 +115,25 @@ struct ImportCommandTests {
         #expect(try room.run("export", "a", "--as", "pouchdb", "--local").status == 2)
         #expect(try room.run("export", "a", "--as", "word").status == 2)
     }
+
+    // MARK: Collections
+
+    private static let collections: String? = {
+        var root = URL(filePath: #filePath)
+        for _ in 0..<5 { root.deleteLastPathComponent() }
+        let place = root.appending(path: "shared/files/cblite2-made/tree.cblite2").path
+        return FileManager.default.fileExists(atPath: place) ? place : nil
+    }()
+
+    @Test(.enabled(if: collections != nil))
+    func `collections go into the databases that a server serves them from`() throws {
+        let file = try #require(Self.collections)
+        let outcome = try room.run("import", "shop", file, "--all-collections", "--json")
+        #expect(outcome.status == 0 && outcome.lines.count == 3, "\(outcome)")
+        for name in ["shop", "shop+$shop+$orders", "shop+_default+notes"] {
+            #expect(try room.run("info", name).status == 0, "\(name)")
+        }
+        #expect(try room.run("import", "one", file, "--collection", "Shop.Orders", "--json").lines.count == 1)
+        #expect(try room.leaves("one") == room.leaves("shop+$shop+$orders"))
+    }
 }
