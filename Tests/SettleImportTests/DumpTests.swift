@@ -144,6 +144,13 @@ struct DumpTests {
             ])
     }
 
+    @Test(arguments: ["-9223372036854775808", "9223372036854775807", "4398046511104"])
+    func `a time of Firestore that is no date stays as it is`(seconds: String) throws {
+        let (texts, _) = try read(
+            #"{"__collections__":{"c":{"d":{"t":{"__datatype__":"timestamp","value":{"_seconds":\#(seconds)}}}}}}"#)
+        #expect(texts == [#"{"_id":"c/d","t":{"_seconds":\#(seconds)}}"#])
+    }
+
     @Test func `gzip, UTF-16 and byte order marks are read, and binary files refused`() throws {
         let text = "{\"_id\":\"ü😀\"}\n{\"_id\":\"b\"}\n"
         func read(_ bytes: [UInt8], _ length: Int) throws -> [String] {
