@@ -166,6 +166,19 @@ struct ForeignImportTests {
         again.close()
     }
 
+    @Test func `a migration expects neither documents that were lost nor documents that expire`() throws {
+        reader.documents += (10..<1200).map { number in
+            var lost = ForeignDocument(id: DocumentID(unchecked: "l\(number)"), sequence: UInt64(number), leaves: [])
+            lost.faults = [ForeignFault(revision: nil, message: "the body is not in the file")]
+            return lost
+        }
+        let report = try database.importAll(from: reader.database)
+        #expect(report.documents == 1194 && report.lostRevisions == 1191 && report.expirations == 1)
+        #expect(try database.info().documents.live == 3 && report.explains(4))
+        // The document that expires may be gone, and of another one a revision was lost.
+        #expect(report.explains(2) && !report.explains(1))
+    }
+
     @Test func `without an old database a new one is empty, and one that can't be read is an error`() throws {
         let folder = try TemporaryFolder()
         let none = URL(filePath: folder.path + "/none.cblite")

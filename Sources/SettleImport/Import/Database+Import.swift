@@ -117,12 +117,11 @@ extension ForeignDatabase {
         defer { database.close() }
         let resumes = try DatabaseImportStore(database).mark() != nil
         let report = try database.importAll(from: self, options: importing, progress: progress)
-        let stored = try database.info().documents
-        let lost = Set(report.notTaken.filter { $0.attachment == nil }.compactMap(\.id)).count
-        if case .reader = content, !resumes, stored.live + stored.deleted + lost < report.documents {
+        let documents = try database.info().documents
+        let stored = documents.live + documents.deleted
+        if case .reader = content, !resumes, !report.explains(stored) {
             throw DatabaseError(
-                .storage,
-                "of \(report.documents) documents \(stored.live + stored.deleted) were stored; the import is not used")
+                .storage, "of \(report.documents) documents \(stored) were stored; the import is not used")
         }
         try review(report)
     }

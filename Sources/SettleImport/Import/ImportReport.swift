@@ -54,6 +54,10 @@ public struct ImportReport: Sendable {
     /// Whether all documents and attachments were taken.
     public var isWhole: Bool { lostRevisions == 0 && lostAttachments == 0 }
 
+    /// Whether a database into which all was imported may have this number of documents: those that were lost are missing, and those
+    /// that expire may be gone already.
+    func explains(_ stored: Int) -> Bool { stored + lostRevisions + expirations >= documents }
+
     mutating func record(_ fault: Fault) {
         if fault.attachment == nil { lostRevisions += 1 } else { lostAttachments += 1 }
         if notTaken.count < ImportLimits.listed { notTaken.append(fault) }
