@@ -209,34 +209,35 @@ extension RecordReader {
     /// Reads an object up to the list of documents in it or, without one, whole.
     private func object(findsLists: Bool) throws -> Found {
         var part = TextCursor.Part(line: cursor.line, column: cursor.column)
-        func parse(_ bytes: [UInt8]) {
+        func add(_ bytes: [UInt8], length: Int? = nil) {
             part.bytes += bytes
-            part.length += bytes.count
+            part.length += length ?? bytes.count
         }
         cursor.step()
-        parse([UInt8(ascii: "{")])
+        add([UInt8(ascii: "{")])
         while findsLists {
             guard try cursor.skipBlanks() == UInt8(ascii: "\"") else { break }
             let name = try cursor.quoted(atMost: longest)
-            parse(name)
+            add(name)
             guard try cursor.skipBlanks() == UInt8(ascii: ":") else { break }
             cursor.step()
-            parse([UInt8(ascii: ":")])
+            add([UInt8(ascii: ":")])
             let first = try cursor.skipBlanks()
             let text = (try? JSONValue(utf8: name))?.string ?? ""
             if first == UInt8(ascii: "["), let list = Self.lists[text] {
                 cursor.step()
                 guard let element = try firstElement(of: list) else { return .list }
-                parse([UInt8(ascii: "[")] + element.bytes)
+                add([UInt8(ascii: "[")])
+                add(element.bytes, length: element.length)
                 break
             }
             guard Self.heads.contains(text) else { break }
-            let value = try cursor.element(atMost: Self.longestHead)
-            parse(value.bytes)
+            let value = try cursor.element(atMost: longest)
+            add(value.bytes, length: value.length)
             log(text, value.bytes)
             guard value.length <= Self.longestHead, try cursor.peek() == UInt8(ascii: ",") else { break }
             cursor.step()
-            parse([UInt8(ascii: ",")])
+            add([UInt8(ascii: ",")])
         }
         try cursor.close(&part, atMost: longest)
         return .whole(part)
