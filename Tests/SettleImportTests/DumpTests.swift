@@ -113,6 +113,11 @@ struct DumpTests {
         #expect(error.message.contains("is not firestore") && error.message.contains("JSON documents"))
     }
 
+    @Test(arguments: ["", "\n", "[]"], [ForeignDatabase.Kind.mongo, .json, .couchdb])
+    func `an input without documents is of each kind`(text: String, kind: ForeignDatabase.Kind) throws {
+        #expect(try read(text, kind).texts.isEmpty)
+    }
+
     @Test func `MongoDB's Extended JSON becomes plain JSON`() throws {
         let (texts, reader) = try read(
             """

@@ -103,7 +103,8 @@ extension RecordReader {
                 line \(cursor.line) begins with \(shown), so the input is not JSON; a table is imported with --csv
                 """)
         }
-        if let expected, expected != form.kind, !(expected == .json && form == .mongo) {
+        let isEmpty = waiting.isEmpty && (form == .documents || form == .array)
+        if let expected, expected != form.kind, !isEmpty {
             throw ForeignFileError(.unknown, "the input is not \(expected.rawValue); it seems to be \(form.title)")
         }
     }
