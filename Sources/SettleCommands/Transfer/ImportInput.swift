@@ -38,8 +38,7 @@ struct ImportInput {
             position = { place.map { $0() }.map { ($0.done, $0.total) } ?? (0, nil) }
         } else {
             let input = try ByteInput.open(path)
-            let isTable = kind == .csv || [".csv", ".tsv"].contains { path.lowercased().hasSuffix($0) }
-            let spool = isTable ? try SpooledInput(input) : nil
+            let spool = DumpOptions.isTable(kind, named: path) ? try SpooledInput(input) : nil
             source = try ForeignDatabase(
                 stream: options.source(kind, named: path) {
                     if let spool { return try spool.open() }

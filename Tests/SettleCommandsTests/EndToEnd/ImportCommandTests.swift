@@ -71,6 +71,21 @@ struct ImportCommandTests {
         #expect(try room.run("get", "table", "1").json["n"] == 2)
     }
 
+    @Test(arguments: ["t.csv", "t.tsv", "t.tab", "t.tab.gz"])
+    func `a table from a pipe has all its rows, whatever its name`(name: String) throws {
+        let separator = name.hasSuffix("csv") ? "," : "\t"
+        let text = Array("_id\(separator)n\na\(separator)1\nb\(separator)2\n".utf8)
+        try FileManager.default.createSymbolicLink(atPath: room.path(name), withDestinationPath: "/dev/stdin")
+        let pipe = Pipe()
+        let process = try room.start(["import", "db", name, "--json"], "piped", input: pipe)
+        let bytes = name.hasSuffix("gz") ? try Deflate.compress(text, .gzip) : text
+        try pipe.fileHandleForWriting.write(contentsOf: Data(bytes))
+        try pipe.fileHandleForWriting.close()
+        let outcome = try room.outcome(process, "piped")
+        #expect(outcome.status == 0 && outcome.json["imported"] == 2, "\(outcome)")
+        #expect(try room.run("get", "db", "b").json["n"] == 2)
+    }
+
     @Test func `an older table needs its encoding, and names with blanks are quoted in conditions`() throws {
         try Data(Array("_id\tUnit Price\n1\t2\n2\tM".utf8) + [0xFC, 0x0A]).write(
             to: room.folder.appending(path: "t.tsv"))
