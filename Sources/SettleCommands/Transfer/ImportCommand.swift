@@ -43,7 +43,10 @@ enum ImportCommand: Command {
                 "close the sides of a conflict that the old product hid from its app, with tombstones, which replicate"),
             Option("--strict", "refuse a document whose attachment has no content"),
             Option("--dry-run", "import nothing, and print what the input holds"),
-            Option("--check", "import nothing, and compare the contents of all attachments with their digests"),
+            Option(
+                "--check",
+                "import nothing; check an SQLite file's structure, and compare the contents of all attachments with their digests"
+            ),
             Option("--batch", value: "N", "write N documents per transaction (default 1000)"),
             Option("--stop-on-error", "stop at the first failure"),
             Option("--no-create", "fail if the database does not exist"),

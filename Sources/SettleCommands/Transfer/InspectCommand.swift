@@ -12,7 +12,9 @@ enum InspectCommand: Command {
             """,
         operands: [Operand("FILE", "the file, or the folder of a database or of a dump's parts; - for standard input")],
         options: ImportInput.options + [
-            Option("--check", "compare the contents of all attachments with their digests")
+            Option(
+                "--check",
+                "check an SQLite file's structure, and compare the contents of all attachments with their digests")
         ],
         examples: [
             CommandSpec.Example("settle inspect notes.cblite2", "shows the version and the counts"),

@@ -122,7 +122,7 @@ extension ImportReport.Fault: CustomStringConvertible {
     /// The document, the revision, the attachment, and the cause.
     public var description: String {
         let place = [id?.string, revision?.description, attachment.map { "\"\($0)\"" }].compactMap(\.self)
-        return "\(place.joined(separator: " ")): \(message)"
+        return place.isEmpty ? message : "\(place.joined(separator: " ")): \(message)"
     }
 
     var json: JSONValue {
