@@ -206,14 +206,38 @@ struct DumpTests {
             }
             let database = try Database.inMemory()
             let report = try database.importAll(from: ForeignDatabase(at: file))
-            #expect(report.leaves == expected.revisions, "\(name): \(report)")
+            #expect(report.leaves + report.localDocuments == expected.revisions, "\(name): \(report)")
             #expect(report.lostRevisions == expected.badLines.count, "\(name): \(report)")
             let info = try database.info()
             let locals = try database.localDocuments().count
+            #expect(report.localDocuments == locals, "\(name): \(report)")
             #expect(info.documents.live + info.documents.deleted + locals == expected.ids, "\(name)")
             // A second import finds all there.
             let again = try database.importAll(from: ForeignDatabase(at: file))
             #expect(again.known + locals == expected.revisions, "\(name): \(again)")
+        }
+    }
+
+    @Test func `the report of a dump has its attachments, local documents, and what it lacks`() throws {
+        let made = try MadeDatabase()
+        let text = """
+            {"_id":"a","_rev":"1-a","_attachments":{"x":{"content_type":"a/b","data":"aGk="},"gone":{"stub":true,"digest":"md5-x","length":1}}}
+            {"_id":"_local/mine","n":1}
+            {"_id":"b","_rev":"1"}
+
+            """
+        let file = try made.file("dump.jsonl", Array(text.utf8))
+        let database = try Database.inMemory()
+        for report in [
+            try ForeignDatabase(at: file).inspect(ImportOptions(), verifies: false, scratch: .inMemory()) { _ in },
+            try database.importAll(from: ForeignDatabase(at: file)),
+            try database.importAll(from: ForeignDatabase(at: file)),
+        ] {
+            #expect(report.documents == 2 && report.leaves == 1 && report.localDocuments == 1, "\(report)")
+            #expect(report.attachments == 1 && report.attachmentBytes == 2, "\(report)")
+            #expect(report.lostAttachments == 1 && report.lostRevisions == 1, "\(report)")
+            #expect(report.notTaken.map(\.attachment) == ["gone", nil], "\(report)")
+            #expect(report.description.contains("          line 3: "), "\(report)")
         }
     }
 

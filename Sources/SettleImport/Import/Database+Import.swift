@@ -146,21 +146,23 @@ extension ForeignDatabase {
         var report = ImportReport(self)
         let recordOptions = RecordImporter.Options(idMember: options.idMember, isStrict: options.isStrict)
         let importer = RecordImporter(store, options: recordOptions) { failure in
-            let isAttachment = (failure.error as? DatabaseError)?.code == .attachmentMissing && !options.isStrict
             let message = (failure.error as? DatabaseError)?.message ?? "\(failure.error)"
             report.record(
                 ImportReport.Fault(
-                    id: failure.id, revision: nil, attachment: isAttachment ? "" : nil,
+                    id: failure.id, revision: nil, attachment: failure.attachment,
                     message: "line \(failure.line): \(message)"))
         }
         try importer.run(source) { counts in
-            var state = ImportProgress(documents: counts.total, total: nil, attachmentBytes: 0)
+            var state = ImportProgress(
+                documents: counts.total, total: nil, attachmentBytes: counts.attachmentBytes)
             state.share = position.map { Double($0().done) / Double(max($0().total, 1)) }
             try progress(state)
         }
         let counts = importer.counts
-        report.documents = counts.total
-        report.leaves = counts.stored + counts.known + counts.skipped
+        report.documents = counts.total - counts.locals
+        report.leaves = counts.stored + counts.known + counts.skipped - counts.locals
+        (report.attachments, report.attachmentBytes) = (counts.attachments, counts.attachmentBytes)
+        report.localDocuments = counts.locals
         report.known = counts.known
         report.tombstones = counts.tombstones
         report.leftOut = source.notes.texts

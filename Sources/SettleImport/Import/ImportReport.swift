@@ -18,13 +18,13 @@ public struct ImportReport: Sendable {
     public let kind: ForeignDatabase.Kind
     /// The product and version.
     public let product: String
-    /// The documents of the source, tombstones included.
+    /// The documents of the source, tombstones included; each revision of a dump counts as one.
     public internal(set) var documents = 0
     /// The leaf revisions that are stored now.
     public internal(set) var leaves = 0
     /// Of those, the ones that were there before.
     public internal(set) var known = 0
-    /// The documents with several leaves that are not deleted.
+    /// The documents with several leaves that are not deleted; they are not counted in a dump.
     public internal(set) var conflicts = 0
     /// The documents whose leaves are all deleted.
     public internal(set) var tombstones = 0
