@@ -7,14 +7,14 @@ enum ImportCommand: Command {
     static let spec = CommandSpec(
         "import", "store the documents of a file, a dump, or another product's database",
         discussion: """
-            What FILE is, its content says: JSON documents in lines, one after the other or in an array, as `settle export` \
+            FILE is recognized by its content: JSON documents in lines, one after the other or in an array, as `settle export` \
             writes them; saved answers of CouchDB (_all_docs, _changes, _find, _local_docs, views) with include_docs=true; \
             files of couchbackup and of PouchDB's dumps; MongoDB's and Firestore's JSON; CSV; and the databases of other \
             products, with all their revisions: `settle inspect` says what a file is and holds. Texts may be gzip or UTF-16. \
-            What is none of these is refused as a whole, and nothing is created. The original is never changed.
+            Any other input is refused, and nothing is created. The original is never changed.
             A document with _revisions or _rev is stored as that revision. Without one it is an edit, under its _id or a new \
             id. A failed document is reported with its line, and the others are stored; so is an attachment whose content is \
-            missing. The exit code is then 1. What is there already is not stored again, so an interrupted import is \
+            missing. The exit code is then 1. What is there already is not stored again, so an interrupted import can be \
             repeated.
             A missing database is created.
             CSV, as RFC 4180 describes it, has a header row with the names of the members, and comma, semicolon or tab \
@@ -41,7 +41,8 @@ enum ImportCommand: Command {
             Option(
                 "--keep-winner",
                 "close the sides of a conflict that the old product hid from its app, with tombstones, which replicate"),
-            Option("--strict", "refuse a document whose attachment has no content"),
+            Option(
+                "--strict", "refuse a document whose attachment has no content; an import of a database ends there"),
             Option("--dry-run", "import nothing, and print what the input holds"),
             Option(
                 "--check",

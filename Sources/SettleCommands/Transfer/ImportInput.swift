@@ -16,7 +16,7 @@ struct ImportInput {
             "--from", value: "KIND",
             "what the input is, if its content does not tell: \(ForeignDatabase.Kind.allCases.map(\.rawValue).joined(separator: ", "))"
         ),
-        Option("--csv", "the input is CSV; of a FILE that ends in .csv or .tsv it is without this option"),
+        Option("--csv", "the input is CSV, as a FILE that ends in .csv, .tsv or .tab is without this option"),
         Option("--text", "of CSV: store every cell as a text"),
         Option(
             "--encoding", value: "NAME",

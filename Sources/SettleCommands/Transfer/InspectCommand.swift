@@ -8,7 +8,7 @@ enum InspectCommand: Command {
         discussion: """
             FILE is what `settle import` takes, and nothing is stored or changed. Documents, leaf revisions, conflicts, \
             tombstones and attachments are counted by reading all of it, and what an import would not take is listed; the \
-            exit code is then 1.
+            exit code is then 1. In a dump each revision counts as a document, and conflicts are not counted.
             """,
         operands: [Operand("FILE", "the file, or the folder of a database or of a dump's parts; - for standard input")],
         options: ImportInput.options + [

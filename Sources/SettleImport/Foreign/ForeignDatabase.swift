@@ -129,7 +129,7 @@ public struct ForeignDatabase {
 
     private static let refusals = [
         "bson": "is BSON: write the collection with mongoexport, and import that",
-        "realm": "is a Realm database: write it as JSON with Realm Studio, and import that",
+        "realm": "is a Realm database: save it as JSON with Realm Studio, and import the list of each class",
     ]
 
     /// What opens the files of products, in the order in which it is tried; each returns `nil` for a file of another product.

@@ -175,7 +175,7 @@ public struct ForeignFileError: Error, Sendable, CustomStringConvertible {
         /// The file is of a kind that is not read: encrypted, or a format that only its product can open. The message says what
         /// to do.
         case unsupported
-        /// It is none of the known kinds.
+        /// Its kind is not known, or it is not what it begins like.
         case unknown
         /// A part is not there, such as a write-ahead log or the content of an attachment.
         case missing
