@@ -74,8 +74,10 @@ enum ImportCommand: Command {
         let arguments = invocation.arguments
         if !Invocation.isURL(try arguments.operand("DB")) { Interruption.watch() }
         let input = try ImportInput(try arguments.operand("FILE"), arguments)
+        try refuseOptions(of: input.source, arguments)
         if arguments.flag("--dry-run") || arguments.flag("--check") {
-            return try Inspection(input, verifies: arguments.flag("--check")).run(invocation)
+            let options = ImportOptions(isStrict: arguments.flag("--strict"), idMember: arguments.text("--id"))
+            return try Inspection(input, options, verifies: arguments.flag("--check")).run(invocation)
         }
         if case .dump(let records) = input.source.content {
             return try withStore(invocation, suffix: "") { store in
@@ -83,6 +85,18 @@ enum ImportCommand: Command {
             }
         }
         return try importCollections(input, invocation)
+    }
+
+    /// Refuses options that the kind of input has no use for.
+    private static func refuseOptions(of source: ForeignDatabase, _ arguments: Arguments) throws {
+        let (others, inputs) =
+            if case .dump = source.content {
+                (["--collection", "--all-collections", "--keep-winner"], "databases of other products")
+            } else {
+                (["--id", "--on-conflict", "--batch", "--stop-on-error"], "documents and dumps")
+            }
+        guard let option = others.first(where: arguments.isGiven) else { return }
+        throw CommandError.usage("\(option) is for \(inputs), and the input is \(source.product)", verb: spec.name)
     }
 
     /// Opens or creates the destination.

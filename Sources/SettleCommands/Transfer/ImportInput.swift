@@ -52,6 +52,7 @@ struct ImportInput {
     }
 
     private static func kind(_ arguments: Arguments) throws -> ForeignDatabase.Kind? {
+        try arguments.refuse("--csv", with: "--from")
         if arguments.flag("--csv") { return .csv }
         guard let name = arguments.text("--from"), name != "auto" else { return nil }
         guard let kind = ForeignDatabase.Kind(rawValue: name) else {

@@ -33,9 +33,12 @@ enum InspectCommand: Command {
 /// A reading of an input that stores nothing.
 struct Inspection {
     private let input: ImportInput
+    private let options: ImportOptions
     private let verifies: Bool
 
-    init(_ input: ImportInput, verifies: Bool) { (self.input, self.verifies) = (input, verifies) }
+    init(_ input: ImportInput, _ options: ImportOptions = ImportOptions(), verifies: Bool) {
+        (self.input, self.options, self.verifies) = (input, options, verifies)
+    }
 
     /// Reads all collections, and prints what each holds.
     func run(_ invocation: Invocation) throws -> ExitStatus {
@@ -46,7 +49,8 @@ struct Inspection {
         var status = ExitStatus.success
         let collections = input.source.collections
         for name in collections {
-            let options = ImportOptions(collection: name)
+            var options = options
+            options.collection = name
             let report = try input.source.inspect(options, verifies: verifies, scratch: scratch.database) { progress in
                 bar.update("Reading", fraction: progress.fraction, progress.details(bar.elapsed))
                 try Interruption.check()

@@ -97,6 +97,24 @@ struct ImportCommandTests {
         #expect(found.lines.count == 1 && found.status == 0, "\(found)")
     }
 
+    @Test(arguments: [
+        ["--keep-winner"], ["--collection", "Shop.Orders"], ["--all-collections"], ["--csv", "--from", "json"],
+    ])
+    func `options of another kind of input are refused, and nothing is created`(words: [String]) throws {
+        try room.write(Self.backup, to: "backup.txt")
+        let outcome = try room.run(all: ["import", "db", "backup.txt"] + words)
+        #expect(outcome.status == 2 && outcome.errors.contains(words[0]), "\(outcome)")
+        #expect(!FileManager.default.fileExists(atPath: room.path("db")))
+    }
+
+    @Test func `a dry run finds what the import with the same options finds`() throws {
+        try room.write("{\"mail\":\"a@b\"}\n{\"n\":1}\n", to: "people.jsonl")
+        let outcome = try room.run("import", "db", "people.jsonl", "--id", "mail", "--dry-run", "--json")
+        #expect(outcome.status == 1 && outcome.json["leaves"] == 1, "\(outcome)")
+        #expect(outcome.json["lost_revisions"] == 1 && outcome.output.contains("neither _id nor the member"))
+        #expect(try room.run("import", "db", "people.jsonl", "--id", "mail").status == 1)
+    }
+
     @Test func `a document whose attachment has no content is stored, and the exit code says so`() throws {
         let text =
             #"{"rows":[{"id":"a","key":"a","value":{},"doc":{"_id":"a","_rev":"1-a","_attachments":{"t":{"stub":true,"digest":"md5-x","length":1}}}}]}"#
@@ -149,6 +167,9 @@ struct ImportCommandTests {
             #expect(try room.run("info", name).status == 0, "\(name)")
         }
         #expect(try room.run("import", "one", file, "--collection", "Shop.Orders", "--json").lines.count == 1)
+        for words in [["--id", "n"], ["--on-conflict", "skip"], ["--batch", "7"], ["--stop-on-error"]] {
+            #expect(try room.run(all: ["import", "two", file] + words).status == 2, "\(words)")
+        }
         #expect(try room.leaves("one") == room.leaves("shop+$shop+$orders"))
     }
 }
