@@ -1,8 +1,9 @@
 internal import SettleCore
+internal import SettlePlatform
 
 /// What an input is, by its beginning.
 extension RecordReader {
-    /// Finds out the form, and reads up to the first document.
+    /// Finds out the form by the first value, and takes what that holds.
     func recognize() throws {
         if expected == .couchbackup {
             (form, state) = (.couchbackupLines, .lines)
@@ -48,7 +49,7 @@ extension RecordReader {
             parseFirst(part)
         } else if names.contains("__collections__") {
             (form, state) = (.firestore, .between)
-            waiting = try FirestoreDump.records(of: JSONValue(utf8: part.bytes))
+            for record in FirestoreDump.records(of: try JSONValue(utf8: part.bytes)) { waiting.append(record) }
         } else if text("name") == Self.couchbackupName {
             form = .couchbackup(version: text("version") ?? "", mode: text("mode") ?? "full")
             state = .lines
@@ -65,9 +66,8 @@ extension RecordReader {
     /// Takes the first document.
     private func parseFirst(_ part: TextCursor.Part) {
         state = part.line == cursor.line ? .first : .between
-        waiting = [record(of: part)]
+        waiting.append(record(of: part))
         detectMongo()
-        if form == .mongo { waiting = waiting.map(Self.translated) }
     }
 
     /// Looks at the line of the first document: if it ends with the document, the others are lines too.
@@ -96,16 +96,17 @@ extension RecordReader {
                 line \(record.line + error.line - 1), column \(column): \(error.message); the input begins like JSON and is not
                 """)
         }
-        if form == .array {
-            detectMongo()
-            if form == .mongo { waiting = waiting.map(Self.translated) }
-        }
+        if form == .array { detectMongo() }
     }
 
-    /// Whether the first document is written in MongoDB's Extended JSON.
+    /// Translates the first document if it is written in MongoDB's Extended JSON; the others are translated then, too.
     private func detectMongo() {
-        guard form == .documents || form == .array, expected != .json, let first = waiting.first else { return }
-        if expected == .mongo || MongoDocument.isOne(first.bytes) { form = .mongo }
+        guard form == .documents || form == .array, expected != .json, let first = waiting.first,
+            expected == .mongo || MongoDocument.isOne(first.bytes)
+        else { return }
+        form = .mongo
+        _ = waiting.popFirst()
+        waiting.putBack(Self.translated(first))
     }
 
     /// The name that the header and the marks of a backup have.

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Splits a dump into the texts of documents, in bounded memory.
 ///
@@ -19,7 +20,7 @@ package final class RecordReader: RecordSource {
     let longest: Int
     let expected: ForeignDatabase.Kind?
     var state = State.unknown
-    var waiting: [Record] = []
+    var waiting = Queue<Record>()
     var listLine = 0
     /// Whether the last array began and ended in one line, so that a backup may go on in the next.
     private var hadArrayInLine = false
@@ -49,7 +50,7 @@ package final class RecordReader: RecordSource {
     package func begin() throws {
         guard state == .unknown else { return }
         try recognize()
-        if waiting.isEmpty, let first = try next() { waiting.insert(first, at: 0) }
+        if waiting.isEmpty, let first = try next() { waiting.putBack(first) }
     }
 
     /// The next text; `nil` at the end.
@@ -59,7 +60,8 @@ package final class RecordReader: RecordSource {
     }
 
     private func next() throws -> Record? {
-        while waiting.isEmpty {
+        while true {
+            if let record = waiting.popFirst() { return record }
             switch state {
             case .unknown, .ended: return nil
             case .first: try endFirst()
@@ -69,7 +71,6 @@ package final class RecordReader: RecordSource {
             case .tail: try parseTail()
             }
         }
-        return waiting.removeFirst()
     }
 
     private func end(_ problem: String) {
