@@ -101,6 +101,18 @@ struct ForeignImportTests {
         #expect(try database.info().documents.live == 3)
     }
 
+    @Test func `an interrupted import of a database without an identity begins again`() throws {
+        struct Stop: Error {}
+        reader.identity = nil
+        let source = reader.database
+        #expect(throws: Stop.self) {
+            try database.importAll(from: source) { if $0.documents == 2 { throw Stop() } }
+        }
+        #expect(try database.info().documents.live == 2)
+        let report = try database.importAll(from: source)
+        #expect(reader.starts == [0, 0] && report.documents == 4 && report.known == 3, "\(report)")
+    }
+
     @Test func `on request the side of a conflict that the app saw stays the winner`() throws {
         try database.importAll(from: reader.database, options: ImportOptions(keepsWinners: true))
         #expect(try database.document("c")?.revision?.description == "2-b")

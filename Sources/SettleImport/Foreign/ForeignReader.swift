@@ -9,7 +9,7 @@ package protocol ForeignReader: AnyObject {
     var kind: ForeignDatabase.Kind { get }
     /// The product and version, such as "Couchbase Lite 1.4 (iOS), user_version 102".
     var product: String { get }
-    /// The identity that the product gave the database, by which a second run knows that it resumes.
+    /// The identity that the product gave the database, by which a second run knows that it resumes; `nil` if it gave none.
     var identity: String? { get }
     /// The names of the collections. A product without collections has one, `_default._default`.
     var collections: [String] { get }
