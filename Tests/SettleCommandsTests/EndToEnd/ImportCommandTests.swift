@@ -151,7 +151,7 @@ struct ImportCommandTests {
 
     // MARK: Collections
 
-    private static let collections: String? = {
+    static let collections: String? = {
         var root = URL(filePath: #filePath)
         for _ in 0..<5 { root.deleteLastPathComponent() }
         let place = root.appending(path: "shared/files/cblite2-made/tree.cblite2").path
