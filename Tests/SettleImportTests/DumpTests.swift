@@ -113,6 +113,11 @@ struct DumpTests {
         #expect(error.message.contains("is not firestore") && error.message.contains("JSON documents"))
     }
 
+    @Test(arguments: ["", "\n", "[]"], [ForeignDatabase.Kind.mongo, .json, .couchdb])
+    func `an input without documents is of each kind`(text: String, kind: ForeignDatabase.Kind) throws {
+        #expect(try read(text, kind).texts.isEmpty)
+    }
+
     @Test func `MongoDB's Extended JSON becomes plain JSON`() throws {
         let (texts, reader) = try read(
             """
@@ -142,6 +147,13 @@ struct DumpTests {
                 #"{"_id":"users/ada","n":1,"at":"2018-11-30T12:05:05.500Z","to":"users/bob"}"#,
                 #"{"_id":"users/ada/notes/n1","t":"x"}"#,
             ])
+    }
+
+    @Test(arguments: ["-9223372036854775808", "9223372036854775807", "4398046511104"])
+    func `a time of Firestore that is no date stays as it is`(seconds: String) throws {
+        let (texts, _) = try read(
+            #"{"__collections__":{"c":{"d":{"t":{"__datatype__":"timestamp","value":{"_seconds":\#(seconds)}}}}}}"#)
+        #expect(texts == [#"{"_id":"c/d","t":{"_seconds":\#(seconds)}}"#])
     }
 
     @Test func `gzip, UTF-16 and byte order marks are read, and binary files refused`() throws {
@@ -194,14 +206,38 @@ struct DumpTests {
             }
             let database = try Database.inMemory()
             let report = try database.importAll(from: ForeignDatabase(at: file))
-            #expect(report.leaves == expected.revisions, "\(name): \(report)")
+            #expect(report.leaves + report.localDocuments == expected.revisions, "\(name): \(report)")
             #expect(report.lostRevisions == expected.badLines.count, "\(name): \(report)")
             let info = try database.info()
             let locals = try database.localDocuments().count
+            #expect(report.localDocuments == locals, "\(name): \(report)")
             #expect(info.documents.live + info.documents.deleted + locals == expected.ids, "\(name)")
             // A second import finds all there.
             let again = try database.importAll(from: ForeignDatabase(at: file))
             #expect(again.known + locals == expected.revisions, "\(name): \(again)")
+        }
+    }
+
+    @Test func `the report of a dump has its attachments, local documents, and what it lacks`() throws {
+        let made = try MadeDatabase()
+        let text = """
+            {"_id":"a","_rev":"1-a","_attachments":{"x":{"content_type":"a/b","data":"aGk="},"gone":{"stub":true,"digest":"md5-x","length":1}}}
+            {"_id":"_local/mine","n":1}
+            {"_id":"b","_rev":"1"}
+
+            """
+        let file = try made.file("dump.jsonl", Array(text.utf8))
+        let database = try Database.inMemory()
+        for report in [
+            try ForeignDatabase(at: file).inspect(ImportOptions(), verifies: false, scratch: .inMemory()) { _ in },
+            try database.importAll(from: ForeignDatabase(at: file)),
+            try database.importAll(from: ForeignDatabase(at: file)),
+        ] {
+            #expect(report.documents == 2 && report.leaves == 1 && report.localDocuments == 1, "\(report)")
+            #expect(report.attachments == 1 && report.attachmentBytes == 2, "\(report)")
+            #expect(report.lostAttachments == 1 && report.lostRevisions == 1, "\(report)")
+            #expect(report.notTaken.map(\.attachment) == ["gone", nil], "\(report)")
+            #expect(report.description.contains("          line 3: "), "\(report)")
         }
     }
 

@@ -142,6 +142,18 @@ struct ForeignImportTests {
         #expect(try database.info().documents.live == 3)
     }
 
+    @Test func `an interrupted import of a database without an identity begins again`() throws {
+        struct Stop: Error {}
+        reader.identity = nil
+        let source = reader.database
+        #expect(throws: Stop.self) {
+            try database.importAll(from: source) { if $0.documents == 2 { throw Stop() } }
+        }
+        #expect(try database.info().documents.live == 2)
+        let report = try database.importAll(from: source)
+        #expect(reader.starts == [0, 0] && report.documents == 4 && report.known == 3, "\(report)")
+    }
+
     @Test func `on request the side of a conflict that the app saw stays the winner`() throws {
         try database.importAll(from: reader.database, options: ImportOptions(keepsWinners: true))
         #expect(try database.document("c")?.revision?.description == "2-b")
@@ -205,6 +217,19 @@ struct ForeignImportTests {
         let again = try Database.openOrCreate(path, migratingFrom: old, review: { _ in reports += 1 })
         #expect(try again.info().documents.live == 3 && reports == 1)
         again.close()
+    }
+
+    @Test func `a migration expects neither documents that were lost nor documents that expire`() throws {
+        reader.documents += (10..<1200).map { number in
+            var lost = ForeignDocument(id: DocumentID(unchecked: "l\(number)"), sequence: UInt64(number), leaves: [])
+            lost.faults = [ForeignFault(revision: nil, message: "the body is not in the file")]
+            return lost
+        }
+        let report = try database.importAll(from: reader.database)
+        #expect(report.documents == 1194 && report.lostRevisions == 1191 && report.expirations == 1)
+        #expect(try database.info().documents.live == 3 && report.explains(4))
+        // The document that expires may be gone, and of another one a revision was lost.
+        #expect(report.explains(2) && !report.explains(1))
     }
 
     @Test func `without an old database a new one is empty, and one that can't be read is an error`() throws {

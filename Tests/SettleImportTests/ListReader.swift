@@ -9,7 +9,7 @@ import SettleCrypto
 final class ListReader: ForeignReader {
     let kind = ForeignDatabase.Kind.couchbase1
     let product = "List 1.0"
-    let identity: String? = "list-1"
+    var identity: String? = "list-1"
     private(set) var leftOut = ["2 views"]
     var collections = [defaultCollection]
     var documents: [ForeignDocument] = []

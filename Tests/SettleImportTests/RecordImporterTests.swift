@@ -84,8 +84,9 @@ struct RecordImporterTests {
 
     @Test func `a document that is there with the same members is known`() throws {
         let line = #"{"_id":"a","v":1,"_attachments":{"b":{"data":"AQID"}}}"#
-        #expect(try load(line).counts == RecordImporter.Counts(stored: 1))
-        #expect(try load(line).counts == RecordImporter.Counts(known: 1))
+        let (first, second) = (try load(line).counts, try load(line).counts)
+        #expect(first == RecordImporter.Counts(stored: 1, attachments: 1, attachmentBytes: 3))
+        #expect(second == RecordImporter.Counts(known: 1, attachments: 1, attachmentBytes: 3))
         #expect(try database.tree(of: "a")?.leaves.count == 1)
     }
 

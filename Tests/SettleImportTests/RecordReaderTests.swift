@@ -60,6 +60,28 @@ struct RecordReaderTests {
         #expect(try read(text) == [])
     }
 
+    @Test(arguments: ["offset", "rows"])
+    func `a first document that is too long is not read in part`(name: String) throws {
+        let long = "\"" + String(repeating: "x", count: 2000) + "\""
+        let value = name == "rows" ? "[{\"id\":\(long)}]" : long
+        let error = try #require(throws: ForeignFileError.self) {
+            try read("{\"\(name)\":\(value)}\n{}", pieces: 100)
+        }
+        #expect(error.message.contains("longer than"), "\(error)")
+    }
+
+    @Test func `a member named like one of an answer may be long`() throws {
+        let text = "{\"warning\":\"" + String(repeating: "x", count: 2_000_000) + "\",\"n\":1}"
+        #expect(texts(try read(text + "\n{}", longest: 3_000_000)) == [text, "{}"])
+    }
+
+    @Test func `a name that does not end is read to its longest length`() throws {
+        let cursor = TextCursor(pieces(of: Array("\"aaaaaaaaaaaaaaaaaaaa\"".utf8), 3))
+        #expect(try cursor.quoted(atMost: 10).count == 11)
+        let escaped = TextCursor(pieces(of: Array(#""a\"b":1"#.utf8), 3))
+        #expect(try String(decoding: escaped.quoted(atMost: 10), as: UTF8.self) == #""a\"b""#)
+    }
+
     @Test func `an object that only resembles a list of documents is a line`() throws {
         #expect(texts(try read("{\"docs\":1}\n")) == ["{\"docs\":1}"])
         #expect(texts(try read("{\"new_edits\":1}\n")) == ["{\"new_edits\":1}"])

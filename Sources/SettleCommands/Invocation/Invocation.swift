@@ -49,7 +49,9 @@ struct Invocation {
             }
             return nil
         }
-        var url = try HTTPURL(given + suffix.replacing("+", with: "%2B"))
+        var place = given
+        while !suffix.isEmpty, place.hasSuffix("/") { place.removeLast() }
+        var url = try HTTPURL(place + suffix.replacing("+", with: "%2B"))
         if let serverDatabase, url.databaseName == nil { url = url.appending(HTTPPath(segments: [serverDatabase])) }
         return try Client(url, arguments: arguments, console: console)
     }

@@ -34,6 +34,10 @@ enum CopyCommand: Command {
         let arguments = invocation.arguments
         let (source, target) = (try arguments.operand("SOURCE"), try arguments.operand("TARGET"))
         guard source != target else { throw CommandError.usage("SOURCE and TARGET are the same", verb: spec.name) }
+        if Invocation.isURL(source) || Invocation.isURL(target) {
+            throw CommandError.usage(
+                "a database at a URL is copied with `settle push` or `settle pull`", verb: spec.name)
+        }
         let store = [source, target].contains { $0.hasPrefix(prefix) } ? try store(arguments) : nil
         let from = try name(of: source).map { try required(store).open($0) } ?? Database.open(source)
         defer { invocation.close(from) }

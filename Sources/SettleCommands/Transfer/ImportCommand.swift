@@ -7,14 +7,14 @@ enum ImportCommand: Command {
     static let spec = CommandSpec(
         "import", "store the documents of a file, a dump, or another product's database",
         discussion: """
-            What FILE is, its content says: JSON documents in lines, one after the other or in an array, as `settle export` \
+            FILE is recognized by its content: JSON documents in lines, one after the other or in an array, as `settle export` \
             writes them; saved answers of CouchDB (_all_docs, _changes, _find, _local_docs, views) with include_docs=true; \
             files of couchbackup and of PouchDB's dumps; MongoDB's and Firestore's JSON; CSV; and the databases of other \
             products, with all their revisions: `settle inspect` says what a file is and holds. Texts may be gzip or UTF-16. \
-            What is none of these is refused as a whole, and nothing is created. The original is never changed.
+            Any other input is refused, and nothing is created. The original is never changed.
             A document with _revisions or _rev is stored as that revision. Without one it is an edit, under its _id or a new \
             id. A failed document is reported with its line, and the others are stored; so is an attachment whose content is \
-            missing. The exit code is then 1. What is there already is not stored again, so an interrupted import is \
+            missing. The exit code is then 1. What is there already is not stored again, so an interrupted import can be \
             repeated.
             A missing database is created.
             CSV, as RFC 4180 describes it, has a header row with the names of the members, and comma, semicolon or tab \
@@ -37,13 +37,17 @@ enum ImportCommand: Command {
                 "--collection", value: "SCOPE.NAME", isRepeatable: true,
                 "of a database with collections: import this one; several go where --all-collections puts them"),
             Option(
-                "--all-collections", "import the default collection into DB, and SCOPE.NAME into DB+SCOPE+NAME"),
+                "--all-collections", "import the default collection into DB, and Shop.orders into DB+$shop+orders"),
             Option(
                 "--keep-winner",
                 "close the sides of a conflict that the old product hid from its app, with tombstones, which replicate"),
-            Option("--strict", "refuse a document whose attachment has no content"),
+            Option(
+                "--strict", "refuse a document whose attachment has no content; an import of a database ends there"),
             Option("--dry-run", "import nothing, and print what the input holds"),
-            Option("--check", "import nothing, and compare the contents of all attachments with their digests"),
+            Option(
+                "--check",
+                "import nothing; check an SQLite file's structure, and compare the contents of all attachments with their digests"
+            ),
             Option("--batch", value: "N", "write N documents per transaction (default 1000)"),
             Option("--stop-on-error", "stop at the first failure"),
             Option("--no-create", "fail if the database does not exist"),
@@ -70,8 +74,10 @@ enum ImportCommand: Command {
         let arguments = invocation.arguments
         if !Invocation.isURL(try arguments.operand("DB")) { Interruption.watch() }
         let input = try ImportInput(try arguments.operand("FILE"), arguments)
+        try refuseOptions(of: input.source, arguments)
         if arguments.flag("--dry-run") || arguments.flag("--check") {
-            return try Inspection(input, verifies: arguments.flag("--check")).run(invocation)
+            let options = ImportOptions(isStrict: arguments.flag("--strict"), idMember: arguments.text("--id"))
+            return try Inspection(input, options, verifies: arguments.flag("--check")).run(invocation)
         }
         if case .dump(let records) = input.source.content {
             return try withStore(invocation, suffix: "") { store in
@@ -79,6 +85,18 @@ enum ImportCommand: Command {
             }
         }
         return try importCollections(input, invocation)
+    }
+
+    /// Refuses options that the kind of input has no use for.
+    private static func refuseOptions(of source: ForeignDatabase, _ arguments: Arguments) throws {
+        let (others, inputs) =
+            if case .dump = source.content {
+                (["--collection", "--all-collections", "--keep-winner"], "databases of other products")
+            } else {
+                (["--id", "--on-conflict", "--batch", "--stop-on-error"], "documents and dumps")
+            }
+        guard let option = others.first(where: arguments.isGiven) else { return }
+        throw CommandError.usage("\(option) is for \(inputs), and the input is \(source.product)", verb: spec.name)
     }
 
     /// Opens or creates the destination.
@@ -214,7 +232,8 @@ extension ImportCommand {
         var status = ExitStatus.success
         for name in wanted {
             let isSole = wanted.count == 1 && !arguments.flag("--all-collections")
-            let suffix = isSole || name == all.first ? "" : "+" + name.replacing(".", with: "+")
+            let suffix = isSole || name == all.first ? "" : ForeignDatabase.databaseName(of: name, in: "")
+            guard let suffix else { throw CommandError.invalid("\(name) can't be the name of a database") }
             let outcome = try withStore(invocation, suffix: suffix) { try importOne(name, $0, input, invocation) }
             if outcome != .success { status = outcome }
         }

@@ -16,7 +16,7 @@ struct ImportInput {
             "--from", value: "KIND",
             "what the input is, if its content does not tell: \(ForeignDatabase.Kind.allCases.map(\.rawValue).joined(separator: ", "))"
         ),
-        Option("--csv", "the input is CSV; of a FILE that ends in .csv or .tsv it is without this option"),
+        Option("--csv", "the input is CSV, as a FILE that ends in .csv, .tsv or .tab is without this option"),
         Option("--text", "of CSV: store every cell as a text"),
         Option(
             "--encoding", value: "NAME",
@@ -38,8 +38,7 @@ struct ImportInput {
             position = { place.map { $0() }.map { ($0.done, $0.total) } ?? (0, nil) }
         } else {
             let input = try ByteInput.open(path)
-            let isTable = kind == .csv || [".csv", ".tsv"].contains { path.lowercased().hasSuffix($0) }
-            let spool = isTable ? try SpooledInput(input) : nil
+            let spool = DumpOptions.isTable(kind, named: path) ? try SpooledInput(input) : nil
             source = try ForeignDatabase(
                 stream: options.source(kind, named: path) {
                     if let spool { return try spool.open() }
@@ -53,6 +52,7 @@ struct ImportInput {
     }
 
     private static func kind(_ arguments: Arguments) throws -> ForeignDatabase.Kind? {
+        try arguments.refuse("--csv", with: "--from")
         if arguments.flag("--csv") { return .csv }
         guard let name = arguments.text("--from"), name != "auto" else { return nil }
         guard let kind = ForeignDatabase.Kind(rawValue: name) else {

@@ -8,11 +8,13 @@ enum InspectCommand: Command {
         discussion: """
             FILE is what `settle import` takes, and nothing is stored or changed. Documents, leaf revisions, conflicts, \
             tombstones and attachments are counted by reading all of it, and what an import would not take is listed; the \
-            exit code is then 1.
+            exit code is then 1. In a dump each revision counts as a document, and conflicts are not counted.
             """,
         operands: [Operand("FILE", "the file, or the folder of a database or of a dump's parts; - for standard input")],
         options: ImportInput.options + [
-            Option("--check", "compare the contents of all attachments with their digests")
+            Option(
+                "--check",
+                "check an SQLite file's structure, and compare the contents of all attachments with their digests")
         ],
         examples: [
             CommandSpec.Example("settle inspect notes.cblite2", "shows the version and the counts"),
@@ -31,9 +33,12 @@ enum InspectCommand: Command {
 /// A reading of an input that stores nothing.
 struct Inspection {
     private let input: ImportInput
+    private let options: ImportOptions
     private let verifies: Bool
 
-    init(_ input: ImportInput, verifies: Bool) { (self.input, self.verifies) = (input, verifies) }
+    init(_ input: ImportInput, _ options: ImportOptions = ImportOptions(), verifies: Bool) {
+        (self.input, self.options, self.verifies) = (input, options, verifies)
+    }
 
     /// Reads all collections, and prints what each holds.
     func run(_ invocation: Invocation) throws -> ExitStatus {
@@ -44,7 +49,8 @@ struct Inspection {
         var status = ExitStatus.success
         let collections = input.source.collections
         for name in collections {
-            let options = ImportOptions(collection: name)
+            var options = options
+            options.collection = name
             let report = try input.source.inspect(options, verifies: verifies, scratch: scratch.database) { progress in
                 bar.update("Reading", fraction: progress.fraction, progress.details(bar.elapsed))
                 try Interruption.check()

@@ -20,11 +20,20 @@ package struct DumpOptions: Sendable {
             let input = TextInput(encoding: encoding, try open())
             return { try input.read() }
         }
+        guard Self.isTable(kind, named: name) else { return RecordReader(kind, try text()) }
+        let isTabbed = kind == nil && !Self.expandedName(name).hasSuffix(".csv")
+        return CSVReader(takesTypes: !takesTexts, separator: isTabbed ? UInt8(ascii: "\t") : nil, text)
+    }
+
+    /// Whether an input is a table, and so read twice: by its kind, or otherwise by its name.
+    package static func isTable(_ kind: ForeignDatabase.Kind?, named name: String) -> Bool {
+        kind == .csv || kind == nil && [".csv", ".tsv", ".tab"].contains { expandedName(name).hasSuffix($0) }
+    }
+
+    /// The name in small letters, without the ending of gzip.
+    private static func expandedName(_ name: String) -> String {
         let lower = name.lowercased()
-        let base = lower.hasSuffix(".gz") ? String(lower.dropLast(3)) : lower
-        let isTable = kind == .csv || kind == nil && [".csv", ".tsv", ".tab"].contains { base.hasSuffix($0) }
-        guard isTable else { return RecordReader(kind, try text()) }
-        return CSVReader(takesTypes: !takesTexts, separator: base.hasSuffix(".csv") || kind != nil ? nil : 9, text)
+        return lower.hasSuffix(".gz") ? String(lower.dropLast(3)) : lower
     }
 }
 

@@ -34,7 +34,7 @@ enum FirestoreDump {
         let content = object["value"] ?? .null
         switch object[typeName]?.string {
         case "timestamp":
-            guard let seconds = content["_seconds"]?.int, abs(seconds) < 1 << 42 else { return content }
+            guard let seconds = content["_seconds"]?.int, seconds.magnitude < 1 << 42 else { return content }
             let nanoseconds = content["_nanoseconds"]?.int ?? 0
             return .string(ExportedDate.text(milliseconds: seconds * 1000 + nanoseconds / 1_000_000))
         case "geopoint":

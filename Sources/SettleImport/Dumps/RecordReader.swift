@@ -1,6 +1,6 @@
-// Length: one state machine over one cursor, and each of its states is short.
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Splits a dump into the texts of documents, in bounded memory.
 ///
@@ -11,22 +11,22 @@ internal import SettleDatabase
 ///     unknown ── begin ──▶ lines                    one document, or one array of a backup, a line
 ///                    └───▶ between ⇄ list, tail     values by their brackets
 package final class RecordReader: RecordSource {
-    private enum State { case unknown, first, lines, between, list, tail, ended }
+    enum State { case unknown, first, lines, between, list, tail, ended }
 
     /// Longer texts are reported and skipped.
     package static let longest = 256 * 1024 * 1024
 
-    private let cursor: TextCursor
-    private let longest: Int
-    private let expected: ForeignDatabase.Kind?
-    private var state = State.unknown
-    private var waiting: [Record] = []
-    private var listLine = 0
+    let cursor: TextCursor
+    let longest: Int
+    let expected: ForeignDatabase.Kind?
+    var state = State.unknown
+    var waiting = Queue<Record>()
+    var listLine = 0
     /// Whether the last array began and ended in one line, so that a backup may go on in the next.
     private var hadArrayInLine = false
     private var hasDocument = false
     /// The form, once ``begin()`` was called.
-    package private(set) var form = DumpKind.documents
+    package internal(set) var form = DumpKind.documents
     /// What was found besides documents.
     package private(set) var notes = DumpNotes()
 
@@ -50,7 +50,7 @@ package final class RecordReader: RecordSource {
     package func begin() throws {
         guard state == .unknown else { return }
         try recognize()
-        if waiting.isEmpty, let first = try next() { waiting.insert(first, at: 0) }
+        if waiting.isEmpty, let first = try next() { waiting.putBack(first) }
     }
 
     /// The next text; `nil` at the end.
@@ -60,7 +60,8 @@ package final class RecordReader: RecordSource {
     }
 
     private func next() throws -> Record? {
-        while waiting.isEmpty {
+        while true {
+            if let record = waiting.popFirst() { return record }
             switch state {
             case .unknown, .ended: return nil
             case .first: try endFirst()
@@ -70,7 +71,6 @@ package final class RecordReader: RecordSource {
             case .tail: try parseTail()
             }
         }
-        return waiting.removeFirst()
     }
 
     private func end(_ problem: String) {
@@ -79,196 +79,10 @@ package final class RecordReader: RecordSource {
     }
 }
 
-// MARK: - Recognition
+// MARK: - Values
 
 extension RecordReader {
-    private func recognize() throws {
-        if expected == .couchbackup {
-            (form, state) = (.couchbackupLines, .lines)
-            return
-        }
-        switch try cursor.skipBlanks() {
-        case nil: state = .ended
-        case UInt8(ascii: "["):
-            form = .array
-            try beginArray()
-            try parseElement()
-            if let first = waiting.first { try check(first) }
-        case UInt8(ascii: "{"): try recognize(try object(findsLists: true))
-        case let byte?:
-            let shown = 0x21..<0x7F ~= byte ? "\"\(Character(Unicode.Scalar(byte)))\"" : "no printable character"
-            throw ForeignFileError(
-                .unknown,
-                """
-                line \(cursor.line) begins with \(shown), so the input is not JSON; a table is imported with --csv
-                """)
-        }
-        if let expected, expected != form.kind, !(expected == .json && form == .mongo) {
-            throw ForeignFileError(.unknown, "the input is not \(expected.rawValue); it seems to be \(form.title)")
-        }
-    }
-
-    private func recognize(_ found: Found) throws {
-        switch found {
-        case .list: break
-        case .whole(let part):
-            let record = record(of: part)
-            try check(record)
-            try recognize(JSONOutline(part.bytes), part)
-        }
-    }
-
-    private func recognize(_ outline: JSONOutline, _ part: TextCursor.Part) throws {
-        func text(_ name: String) -> String? { Self.value(name, outline, part.bytes)?.string }
-        let names = Set(outline.members.map(\.name))
-        let isDocument = names.contains("_id") || names.contains("_rev")
-        if isDocument {
-            parseFirst(part)
-        } else if names.contains("__collections__") {
-            (form, state) = (.firestore, .between)
-            waiting = try FirestoreDump.records(of: JSONValue(utf8: part.bytes))
-        } else if text("name") == Self.couchbackupName {
-            form = .couchbackup(version: text("version") ?? "", mode: text("mode") ?? "full")
-            state = .lines
-        } else if names.isSuperset(of: ["version", "db_type"]) {
-            (form, state) = (.pouchdb, .between)
-        } else if names.isSuperset(of: ["seq", "changes", "id"]) {
-            (form, state) = (.continuousChanges, .lines)
-            try parse(change: part)
-        } else {
-            parseFirst(part)
-        }
-    }
-
-    /// Takes the first document.
-    private func parseFirst(_ part: TextCursor.Part) {
-        state = part.line == cursor.line ? .first : .between
-        waiting = [record(of: part)]
-        detectMongo()
-        if form == .mongo { waiting = waiting.map(Self.translated) }
-    }
-
-    /// Looks at the line of the first document: if it ends with the document, the others are lines too.
-    private func endFirst() throws {
-        state = .lines
-        while let byte = try cursor.peek() {
-            guard TextCursor.isBlank(byte) else {
-                if byte == UInt8(ascii: "{") { state = .between }
-                return
-            }
-            cursor.step()
-            if byte == UInt8(ascii: "\n") { return }
-        }
-    }
-
-    /// Refuses an input whose first value is not JSON, or not a document.
-    private func check(_ record: Record) throws {
-        if let problem = record.problem {
-            throw ForeignFileError(.unknown, "line \(record.line): \(problem); nothing can be imported")
-        }
-        do { _ = try JSONOutline(record.bytes) } catch let error {
-            let column = error.line == 1 ? record.column + error.column - 1 : error.column
-            throw ForeignFileError(
-                .unknown,
-                """
-                line \(record.line + error.line - 1), column \(column): \(error.message); the input begins like JSON and is not
-                """)
-        }
-        if form == .array {
-            detectMongo()
-            if form == .mongo { waiting = waiting.map(Self.translated) }
-        }
-    }
-
-    /// Whether the first document is written in MongoDB's Extended JSON.
-    private func detectMongo() {
-        guard form == .documents || form == .array, expected != .json, let first = waiting.first else { return }
-        if expected == .mongo || MongoDocument.isOne(first.bytes) { form = .mongo }
-    }
-
-    private static let couchbackupName = "@cloudant/couchbackup"
-}
-
-// MARK: - Objects
-
-extension RecordReader {
-    /// What an object turned out to be.
-    private enum Found {
-        /// A list of documents begins: the state is `list`.
-        case list
-        /// An object without such a list.
-        case whole(TextCursor.Part)
-    }
-
-    /// What may stand before the list of an answer.
-    private static let heads: Set<String> = [
-        "new_edits", "total_rows", "offset", "update_seq", "last_seq", "pending", "bookmark", "warning",
-        "execution_stats",
-    ]
-
-    /// Reads an object up to the list of documents in it or, without one, whole.
-    private func object(findsLists: Bool) throws -> Found {
-        var part = TextCursor.Part(line: cursor.line, column: cursor.column)
-        func parse(_ bytes: [UInt8]) {
-            part.bytes += bytes
-            part.length += bytes.count
-        }
-        cursor.step()
-        parse([UInt8(ascii: "{")])
-        while findsLists {
-            guard try cursor.skipBlanks() == UInt8(ascii: "\"") else { break }
-            let name = try cursor.quoted(atMost: longest)
-            parse(name)
-            guard try cursor.skipBlanks() == UInt8(ascii: ":") else { break }
-            cursor.step()
-            parse([UInt8(ascii: ":")])
-            let first = try cursor.skipBlanks()
-            let text = (try? JSONValue(utf8: name))?.string ?? ""
-            if first == UInt8(ascii: "["), let list = Self.lists[text] {
-                cursor.step()
-                guard let element = try firstElement(of: list) else { return .list }
-                parse([UInt8(ascii: "[")] + element.bytes)
-                break
-            }
-            guard Self.heads.contains(text) else { break }
-            let value = try cursor.element(atMost: Self.longestHead)
-            parse(value.bytes)
-            log(text, value.bytes)
-            guard value.length <= Self.longestHead, try cursor.peek() == UInt8(ascii: ",") else { break }
-            cursor.step()
-            parse([UInt8(ascii: ",")])
-        }
-        try cursor.close(&part, atMost: longest)
-        return .whole(part)
-    }
-
-    private static let lists: [String: DumpKind] = ["docs": .bulk, "rows": .rows, "results": .changes]
-    private static let longestHead = 1024 * 1024
-
-    /// Begins a list if its first element shows that it is one of documents; otherwise returns that element.
-    private func firstElement(of list: DumpKind) throws -> TextCursor.Part? {
-        func begin() {
-            if form != .pouchdb { form = list }
-            state = .list
-            listLine = 0
-        }
-        let first = try cursor.skipBlanks()
-        if list == .bulk || first == UInt8(ascii: "]") || first == nil {
-            begin()
-            return nil
-        }
-        let element = try cursor.element(atMost: longest)
-        guard let outline = try? JSONOutline(element.bytes) else { return element }
-        let isOne =
-            list == .rows
-            ? outline["key"] != nil || outline["id"] != nil : outline["seq"] != nil || outline["changes"] != nil
-        guard isOne else { return element }
-        begin()
-        try parse(element: element)
-        return nil
-    }
-
-    private func beginArray() throws {
+    func beginArray() throws {
         listLine = cursor.line
         cursor.step()
         state = .list
@@ -324,12 +138,12 @@ extension RecordReader {
         }
     }
 
-    private func log(_ name: String, _ value: [UInt8]) {
+    func log(_ name: String, _ value: [UInt8]) {
         guard name == "last_seq", let value = try? JSONValue(utf8: value), !value.isNull else { return }
         notes.lastSequence = value.string ?? value.description
     }
 
-    private static func value(_ name: String, _ outline: JSONOutline, _ bytes: [UInt8]) -> JSONValue? {
+    static func value(_ name: String, _ outline: JSONOutline, _ bytes: [UInt8]) -> JSONValue? {
         outline[name].flatMap { try? JSONValue(utf8: Array(bytes[$0])) }
     }
 }
@@ -337,7 +151,7 @@ extension RecordReader {
 // MARK: - Elements
 
 extension RecordReader {
-    private func parseElement() throws {
+    func parseElement() throws {
         switch try cursor.skipBlanks(and: UInt8(ascii: ",")) {
         case nil: end("the array is not closed")
         case UInt8(ascii: "]"):
@@ -349,7 +163,7 @@ extension RecordReader {
         }
     }
 
-    private func parse(element part: TextCursor.Part) throws {
+    func parse(element part: TextCursor.Part) throws {
         switch form {
         case .rows: try parse(row: part)
         case .changes: try parse(change: part)
@@ -377,7 +191,7 @@ extension RecordReader {
         waiting.append(record)
     }
 
-    private func parse(change part: TextCursor.Part) throws {
+    func parse(change part: TextCursor.Part) throws {
         guard let outline = try? JSONOutline(part.bytes) else { return waiting.append(record(of: part)) }
         guard let range = Self.object("doc", outline, part.bytes) else {
             if outline["last_seq"] != nil {
@@ -415,7 +229,7 @@ extension RecordReader {
         return outline["history"] != nil && (outline["session_id"] != nil || outline["source_last_seq"] != nil)
     }
 
-    private func record(of part: TextCursor.Part, problem: String? = nil) -> Record {
+    func record(of part: TextCursor.Part, problem: String? = nil) -> Record {
         let isLong = part.length > longest
         return Record(
             bytes: isLong ? [] : part.bytes, line: part.line, column: part.column,
@@ -436,7 +250,7 @@ extension RecordReader {
         form == .mongo ? Self.translated(record) : record
     }
 
-    private static func translated(_ record: Record) -> Record {
+    static func translated(_ record: Record) -> Record {
         guard record.problem == nil, let value = try? JSONValue(utf8: record.bytes), value["_rev"] == nil else {
             return record
         }

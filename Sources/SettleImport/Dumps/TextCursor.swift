@@ -110,14 +110,14 @@ final class TextCursor {
         }
     }
 
-    /// The text in quotes at the cursor, quotes included.
+    /// The text in quotes at the cursor, quotes included; of one that is too long the beginning.
     func quoted(atMost longest: Int) throws -> [UInt8] {
         var text: [UInt8] = []
         var isEscaped = false
         while let byte = try peek() {
             step()
             text.append(byte)
-            if byte == UInt8(ascii: "\""), text.count > 1, !isEscaped || text.count > longest { break }
+            if text.count > longest || byte == UInt8(ascii: "\"") && text.count > 1 && !isEscaped { break }
             isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
         }
         return text

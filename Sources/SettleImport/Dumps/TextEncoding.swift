@@ -1,11 +1,18 @@
 /// An encoding of text that is converted to UTF-8.
 package enum TextEncoding: String, CaseIterable, Sendable {
+    /// UTF-8, which stays as it is.
     case utf8 = "utf-8"
+    /// UTF-16 in the order of bytes that a mark at the beginning shows; without one the lower byte comes first.
     case utf16 = "utf-16"
+    /// UTF-16, the lower byte first.
     case utf16LittleEndian = "utf-16le"
+    /// UTF-16, the higher byte first.
     case utf16BigEndian = "utf-16be"
+    /// The encoding of older tables of Windows in Western Europe.
     case windows1252 = "windows-1252"
+    /// ISO 8859-1: each byte is the character of its number.
     case latin1 = "iso-8859-1"
+    /// The encoding of older Macs.
     case macRoman = "macintosh"
 
     /// The encoding that the first bytes show; `nil` for UTF-8, and where they don't tell.
@@ -47,7 +54,7 @@ package enum TextEncoding: String, CaseIterable, Sendable {
 
 /// Converts text to UTF-8, piece by piece.
 final class TextConverter {
-    private let isBigEndian: Bool
+    private var isBigEndian: Bool
     private var isUndecided: Bool
     private let upperHalf: [UInt32]?
     /// The bytes of a character that the last piece ended in.
@@ -76,11 +83,11 @@ final class TextConverter {
         var index = 0
         if isUndecided, bytes.count >= 2 {
             isUndecided = false
-            isSwapped = bytes[0] == 0xFE && bytes[1] == 0xFF
+            isBigEndian = bytes[0] == 0xFE && bytes[1] == 0xFF
         }
         func unit(_ place: Int) -> UInt32 {
             let (first, second) = (UInt32(bytes[place]), UInt32(bytes[place + 1]))
-            return isBigEndian || isSwapped ? first << 8 | second : second << 8 | first
+            return isBigEndian ? first << 8 | second : second << 8 | first
         }
         while index + 2 <= bytes.count {
             let first = unit(index)
@@ -108,8 +115,6 @@ final class TextConverter {
         if isLast, !rest.isEmpty { throw Self.half }
         return text
     }
-
-    private var isSwapped = false
 
     private static let half = ForeignFileError(.damaged, "the text in UTF-16 has a half of a character")
 

@@ -1,5 +1,6 @@
 public import Foundation
 internal import SettleCore
+internal import SettleMobile
 
 /// A database or dump of another product, to be imported.
 ///
@@ -128,7 +129,7 @@ public struct ForeignDatabase {
 
     private static let refusals = [
         "bson": "is BSON: write the collection with mongoexport, and import that",
-        "realm": "is a Realm database: write it as JSON with Realm Studio, and import that",
+        "realm": "is a Realm database: save it as JSON with Realm Studio, and import the list of each class",
     ]
 
     /// What opens the files of products, in the order in which it is tried; each returns `nil` for a file of another product.
@@ -158,5 +159,11 @@ public struct ForeignDatabase {
     /// The names of the collections. A product without collections has one, `_default._default`.
     public var collections: [String] {
         if case .reader(let reader) = content { reader.collections } else { [defaultCollection] }
+    }
+
+    /// The name of the database that stores a collection: `notes+$shop+$orders` for `Shop.Orders` of `notes`, as a server for
+    /// Couchbase Lite names it; `nil` if no server has such a collection.
+    package static func databaseName(of collection: String, in database: String) -> String? {
+        CollectionDatabase.name(of: collection, in: database)
     }
 }

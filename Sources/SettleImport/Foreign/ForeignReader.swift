@@ -9,7 +9,7 @@ package protocol ForeignReader: AnyObject {
     var kind: ForeignDatabase.Kind { get }
     /// The product and version, such as "Couchbase Lite 1.4 (iOS), user_version 102".
     var product: String { get }
-    /// The identity that the product gave the database, by which a second run knows that it resumes.
+    /// The identity that the product gave the database, by which a second run knows that it resumes; `nil` if it gave none.
     var identity: String? { get }
     /// The names of the collections. A product without collections has one, `_default._default`.
     var collections: [String] { get }
@@ -175,7 +175,7 @@ public struct ForeignFileError: Error, Sendable, CustomStringConvertible {
         /// The file is of a kind that is not read: encrypted, or a format that only its product can open. The message says what
         /// to do.
         case unsupported
-        /// It is none of the known kinds.
+        /// Its kind is not known, or it is not what it begins like.
         case unknown
         /// A part is not there, such as a write-ahead log or the content of an attachment.
         case missing

@@ -117,12 +117,11 @@ extension ForeignDatabase {
         defer { database.close() }
         let resumes = try DatabaseImportStore(database).mark() != nil
         let report = try database.importAll(from: self, options: importing, progress: progress)
-        let stored = try database.info().documents
-        let lost = Set(report.notTaken.filter { $0.attachment == nil }.compactMap(\.id)).count
-        if case .reader = content, !resumes, stored.live + stored.deleted + lost < report.documents {
+        let documents = try database.info().documents
+        let stored = documents.live + documents.deleted
+        if case .reader = content, !resumes, !report.explains(stored) {
             throw DatabaseError(
-                .storage,
-                "of \(report.documents) documents \(stored.live + stored.deleted) were stored; the import is not used")
+                .storage, "of \(report.documents) documents \(stored) were stored; the import is not used")
         }
         try review(report)
     }
@@ -147,21 +146,23 @@ extension ForeignDatabase {
         var report = ImportReport(self)
         let recordOptions = RecordImporter.Options(idMember: options.idMember, isStrict: options.isStrict)
         let importer = RecordImporter(store, options: recordOptions) { failure in
-            let isAttachment = (failure.error as? DatabaseError)?.code == .attachmentMissing && !options.isStrict
             let message = (failure.error as? DatabaseError)?.message ?? "\(failure.error)"
             report.record(
                 ImportReport.Fault(
-                    id: failure.id, revision: nil, attachment: isAttachment ? "" : nil,
+                    id: failure.id, revision: nil, attachment: failure.attachment,
                     message: "line \(failure.line): \(message)"))
         }
         try importer.run(source) { counts in
-            var state = ImportProgress(documents: counts.total, total: nil, attachmentBytes: 0)
+            var state = ImportProgress(
+                documents: counts.total, total: nil, attachmentBytes: counts.attachmentBytes)
             state.share = position.map { Double($0().done) / Double(max($0().total, 1)) }
             try progress(state)
         }
         let counts = importer.counts
-        report.documents = counts.total
-        report.leaves = counts.stored + counts.known + counts.skipped
+        report.documents = counts.total - counts.locals
+        report.leaves = counts.stored + counts.known + counts.skipped - counts.locals
+        (report.attachments, report.attachmentBytes) = (counts.attachments, counts.attachmentBytes)
+        report.localDocuments = counts.locals
         report.known = counts.known
         report.tombstones = counts.tombstones
         report.leftOut = source.notes.texts

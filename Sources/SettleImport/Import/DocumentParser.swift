@@ -116,4 +116,13 @@ enum IncomingDocument: Sendable {
         case .local(let id, _): id
         }
     }
+
+    /// The document's attachments.
+    var attachments: [DocumentAttachment] {
+        switch self {
+        case .edit(let document): document.attachments
+        case .revision(let revision): revision.attachments
+        case .local: []
+        }
+    }
 }

@@ -7,7 +7,8 @@ extension ForeignDatabase {
     ///
     /// - Parameters:
     ///   - options: The collection, and how it is read.
-    ///   - verifies: Whether the contents of attachments are read and compared with their digests.
+    ///   - verifies: Whether the structure of the file is checked, with the default collection, and the contents of attachments are
+    ///     compared with their digests.
     ///   - scratch: A database for the contents of a dump's attachments.
     ///   - progress: Called after each document; what it throws ends the reading.
     /// - Returns: What an import would take and not take.
@@ -19,7 +20,12 @@ extension ForeignDatabase {
             return try importAll(into: InspectingStore(scratch), options: options, progress: progress)
         }
         var report = ImportReport(self)
-        report.leftOut = reader.leftOut
+        let isDefault = options.collection == reader.collections.first ?? defaultCollection
+        if verifies, isDefault {
+            do { try reader.check() } catch let error as ForeignFileError where error.code == .damaged {
+                report.record(ImportReport.Fault(id: nil, revision: nil, attachment: nil, message: error.message))
+            }
+        }
         let total = try reader.count(in: options.collection)
         try reader.forEachDocument(in: options.collection, after: 0) { document in
             report.count(document)
@@ -39,11 +45,9 @@ extension ForeignDatabase {
             try progress(
                 ImportProgress(documents: report.documents, total: total, attachmentBytes: report.attachmentBytes))
         }
-        if options.collection == reader.collections.first ?? defaultCollection {
-            try reader.forEachLocalDocument { _, _ in report.localDocuments += 1 }
-            // Now those that can't be read are among it.
-            report.leftOut = reader.leftOut
-        }
+        if isDefault { try reader.forEachLocalDocument { _, _ in report.localDocuments += 1 } }
+        // Now local documents that can't be read are among it.
+        report.leftOut = reader.leftOut
         return report
     }
 

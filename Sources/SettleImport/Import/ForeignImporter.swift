@@ -175,9 +175,9 @@ extension ForeignImporter {
                 if let date = document.expiration, try Self.expire(document.id, date, in: store) { expirations += 1 }
                 if options.keepsWinners, let shown = document.shown { try store.keep(shown, of: document.id) }
             }
-            if let last = documents.last {
+            if let last = documents.last, let identity = reader.identity {
                 try store.setMark([
-                    "source": .string(Self.name(of: reader)), "collection": .string(options.collection),
+                    "source": .string(identity), "collection": .string(options.collection),
                     "sequence": .string(String(last.sequence)),
                 ])
             }
@@ -206,15 +206,13 @@ extension ForeignImporter {
         { return false }
     }
 
-    /// The sequence after which an interrupted import of the same source goes on.
+    /// The sequence after which an interrupted import of the same source goes on; 0 if the source can't be told from others.
     private func resumed() throws -> UInt64 {
-        guard let mark = try store.mark(), mark["source"]?.string == Self.name(of: reader),
+        guard let identity = reader.identity, let mark = try store.mark(), mark["source"]?.string == identity,
             mark["collection"]?.string == options.collection
         else { return 0 }
         return mark["sequence"]?.string.flatMap { UInt64($0) } ?? 0
     }
-
-    private static func name(of reader: any ForeignReader) -> String { reader.identity ?? reader.product }
 }
 
 // MARK: - DigestCheck

@@ -18,13 +18,13 @@ public struct ImportReport: Sendable {
     public let kind: ForeignDatabase.Kind
     /// The product and version.
     public let product: String
-    /// The documents of the source, tombstones included.
+    /// The documents of the source, tombstones included; each revision of a dump counts as one.
     public internal(set) var documents = 0
     /// The leaf revisions that are stored now.
     public internal(set) var leaves = 0
     /// Of those, the ones that were there before.
     public internal(set) var known = 0
-    /// The documents with several leaves that are not deleted.
+    /// The documents with several leaves that are not deleted; they are not counted in a dump.
     public internal(set) var conflicts = 0
     /// The documents whose leaves are all deleted.
     public internal(set) var tombstones = 0
@@ -53,6 +53,10 @@ public struct ImportReport: Sendable {
 
     /// Whether all documents and attachments were taken.
     public var isWhole: Bool { lostRevisions == 0 && lostAttachments == 0 }
+
+    /// Whether a database into which all was imported may have this number of documents: those that were lost are missing, and those
+    /// that expire may be gone already.
+    func explains(_ stored: Int) -> Bool { stored + lostRevisions + expirations >= documents }
 
     mutating func record(_ fault: Fault) {
         if fault.attachment == nil { lostRevisions += 1 } else { lostAttachments += 1 }
@@ -118,7 +122,7 @@ extension ImportReport.Fault: CustomStringConvertible {
     /// The document, the revision, the attachment, and the cause.
     public var description: String {
         let place = [id?.string, revision?.description, attachment.map { "\"\($0)\"" }].compactMap(\.self)
-        return "\(place.joined(separator: " ")): \(message)"
+        return place.isEmpty ? message : "\(place.joined(separator: " ")): \(message)"
     }
 
     var json: JSONValue {

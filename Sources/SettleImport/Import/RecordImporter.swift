@@ -134,11 +134,16 @@ package final class RecordImporter {
             return fail(ImportFailure(item.record, id: item.parsed.document.id, error))
         }
         if item.parsed.hasConflicts { counts.conflicts += 1 }
+        if case .local = item.parsed.document { counts.locals += 1 }
+        for attachment in item.parsed.document.attachments {
+            counts.attachments += 1
+            counts.attachmentBytes += attachment.encodedLength
+        }
         for name in item.parsed.missing {
             counts.lostAttachments += 1
             report(
                 ImportFailure(
-                    item.record, id: item.parsed.document.id,
+                    item.record, id: item.parsed.document.id, attachment: name,
                     DatabaseError(
                         .attachmentMissing,
                         """
@@ -180,6 +185,12 @@ extension RecordImporter {
         package var revisions = 0
         /// Of those, tombstones.
         package var tombstones = 0
+        /// Of those, local documents.
+        package var locals = 0
+        /// The attachments of stored and existing documents.
+        package var attachments = 0
+        /// Their bytes, as they are stored.
+        package var attachmentBytes: Int64 = 0
         /// Existing revisions and documents.
         package var known = 0
         /// Existing documents left unchanged, on request.
@@ -193,10 +204,11 @@ extension RecordImporter {
 
         package init(
             stored: Int = 0, revisions: Int = 0, tombstones: Int = 0, known: Int = 0, skipped: Int = 0, failed: Int = 0,
-            conflicts: Int = 0
+            conflicts: Int = 0, locals: Int = 0, attachments: Int = 0, attachmentBytes: Int64 = 0
         ) {
             (self.stored, self.revisions, self.tombstones) = (stored, revisions, tombstones)
             (self.known, self.skipped, self.failed, self.conflicts) = (known, skipped, failed, conflicts)
+            (self.locals, self.attachments, self.attachmentBytes) = (locals, attachments, attachmentBytes)
         }
 
         /// The documents that were read.
@@ -231,11 +243,15 @@ package struct ImportFailure: Error, Sendable {
     package let line: Int
     package let column: Int?
     package let id: DocumentID?
+    /// The attachment, if only that was not stored.
+    package let attachment: String?
     package let error: any Error
 
-    init(_ record: RecordReader.Record, id: DocumentID? = nil, _ error: any Error) {
+    init(
+        _ record: RecordReader.Record, id: DocumentID? = nil, attachment: String? = nil, _ error: any Error
+    ) {
         file = record.file
-        self.id = id
+        (self.id, self.attachment) = (id, attachment)
         if let json = error as? JSONError {
             line = record.line + json.line - 1
             column = json.line == 1 ? record.column + json.column - 1 : json.column

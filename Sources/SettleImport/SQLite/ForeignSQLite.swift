@@ -82,7 +82,7 @@ package enum ForeignSQLite {
             if url.pathExtension == "realm" || (head.count > 20 && Array(head[16..<20]) == Array("T-DB".utf8)) {
                 throw ForeignFileError(
                     .unsupported,
-                    "\(name) is a Realm database, which only Realm reads: export it as JSON with Realm Studio and import that"
+                    "\(name) is a Realm database: save it as JSON with Realm Studio, and import the list of each class"
                 )
             }
             guard isExpected else { return nil }

@@ -361,7 +361,7 @@ extension MobileSession {
         let wanted = try MobileCheckpoints.collections(message)
         var databases: [String?] = []
         let answers = try wanted.map { collection, client -> JSONValue in
-            let name = SessionCollections.database(of: collection, in: context.parameter("db"))
+            let name = CollectionDatabase.name(of: collection, in: context.parameter("db"))
             do {
                 let database = try name.map { try checkedContext(of: $0).database() }
                 let answer = try database.map { try MobileCheckpoints(database: $0).whole(client) } ?? .null

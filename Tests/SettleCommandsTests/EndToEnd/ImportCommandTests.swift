@@ -71,6 +71,21 @@ struct ImportCommandTests {
         #expect(try room.run("get", "table", "1").json["n"] == 2)
     }
 
+    @Test(arguments: ["t.csv", "t.tsv", "t.tab", "t.tab.gz"])
+    func `a table from a pipe has all its rows, whatever its name`(name: String) throws {
+        let separator = name.hasSuffix("csv") ? "," : "\t"
+        let text = Array("_id\(separator)n\na\(separator)1\nb\(separator)2\n".utf8)
+        try FileManager.default.createSymbolicLink(atPath: room.path(name), withDestinationPath: "/dev/stdin")
+        let pipe = Pipe()
+        let process = try room.start(["import", "db", name, "--json"], "piped", input: pipe)
+        let bytes = name.hasSuffix("gz") ? try Deflate.compress(text, .gzip) : text
+        try pipe.fileHandleForWriting.write(contentsOf: Data(bytes))
+        try pipe.fileHandleForWriting.close()
+        let outcome = try room.outcome(process, "piped")
+        #expect(outcome.status == 0 && outcome.json["imported"] == 2, "\(outcome)")
+        #expect(try room.run("get", "db", "b").json["n"] == 2)
+    }
+
     @Test func `an older table needs its encoding, and names with blanks are quoted in conditions`() throws {
         try Data(Array("_id\tUnit Price\n1\t2\n2\tM".utf8) + [0xFC, 0x0A]).write(
             to: room.folder.appending(path: "t.tsv"))
@@ -80,6 +95,24 @@ struct ImportCommandTests {
         #expect(try room.run("get", "db", "2").json["Unit Price"] == "Mü")
         let found = try room.run("find", "db", "\"Unit Price\" = '2'", "--json")
         #expect(found.lines.count == 1 && found.status == 0, "\(found)")
+    }
+
+    @Test(arguments: [
+        ["--keep-winner"], ["--collection", "Shop.Orders"], ["--all-collections"], ["--csv", "--from", "json"],
+    ])
+    func `options of another kind of input are refused, and nothing is created`(words: [String]) throws {
+        try room.write(Self.backup, to: "backup.txt")
+        let outcome = try room.run(all: ["import", "db", "backup.txt"] + words)
+        #expect(outcome.status == 2 && outcome.errors.contains(words[0]), "\(outcome)")
+        #expect(!FileManager.default.fileExists(atPath: room.path("db")))
+    }
+
+    @Test func `a dry run finds what the import with the same options finds`() throws {
+        try room.write("{\"mail\":\"a@b\"}\n{\"n\":1}\n", to: "people.jsonl")
+        let outcome = try room.run("import", "db", "people.jsonl", "--id", "mail", "--dry-run", "--json")
+        #expect(outcome.status == 1 && outcome.json["leaves"] == 1, "\(outcome)")
+        #expect(outcome.json["lost_revisions"] == 1 && outcome.output.contains("neither _id nor the member"))
+        #expect(try room.run("import", "db", "people.jsonl", "--id", "mail").status == 1)
     }
 
     @Test func `a document whose attachment has no content is stored, and the exit code says so`() throws {
@@ -114,5 +147,29 @@ struct ImportCommandTests {
         #expect(try room.run("export", "a", "--as", "csv", "--fields", "_id,n").output == "_id,n\nx,1\n")
         #expect(try room.run("export", "a", "--as", "pouchdb", "--local").status == 2)
         #expect(try room.run("export", "a", "--as", "word").status == 2)
+    }
+
+    // MARK: Collections
+
+    static let collections: String? = {
+        var root = URL(filePath: #filePath)
+        for _ in 0..<5 { root.deleteLastPathComponent() }
+        let place = root.appending(path: "shared/files/cblite2-made/tree.cblite2").path
+        return FileManager.default.fileExists(atPath: place) ? place : nil
+    }()
+
+    @Test(.enabled(if: collections != nil))
+    func `collections go into the databases that a server serves them from`() throws {
+        let file = try #require(Self.collections)
+        let outcome = try room.run("import", "shop", file, "--all-collections", "--json")
+        #expect(outcome.status == 0 && outcome.lines.count == 3, "\(outcome)")
+        for name in ["shop", "shop+$shop+$orders", "shop+_default+notes"] {
+            #expect(try room.run("info", name).status == 0, "\(name)")
+        }
+        #expect(try room.run("import", "one", file, "--collection", "Shop.Orders", "--json").lines.count == 1)
+        for words in [["--id", "n"], ["--on-conflict", "skip"], ["--batch", "7"], ["--stop-on-error"]] {
+            #expect(try room.run(all: ["import", "two", file] + words).status == 2, "\(words)")
+        }
+        #expect(try room.leaves("one") == room.leaves("shop+$shop+$orders"))
     }
 }

@@ -43,4 +43,15 @@ struct ImportSyncTests {
         #expect(again.json["known"] == near.json["imported"] && again.status == 0, "\(again)")
         #expect(try room.run("sync", "near", room.url("new"), "--json").json["sent"]?["revisions"] == 0)
     }
+
+    @Test(.enabled(if: ImportCommandTests.collections != nil), arguments: ["", "/"])
+    func `collections go into databases of a server beside that of the URL`(ending: String) throws {
+        let file = try #require(ImportCommandTests.collections)
+        let room = try RemoteRoom()
+        let outcome = try room.run("import", room.url("shop") + ending, file, "--all-collections", "--json")
+        #expect(outcome.status == 0 && outcome.lines.count == 3, "\(outcome)")
+        for name in ["shop", "shop%2B$shop%2B$orders", "shop%2B_default%2Bnotes"] {
+            #expect(try room.run("info", room.url(name)).status == 0, "\(name)")
+        }
+    }
 }

@@ -134,3 +134,17 @@ final class MadeDatabase {
     /// Bytes in SQL.
     static func blob(_ bytes: [UInt8]) -> String { "X'\(Hexadecimal.encode(bytes))'" }
 }
+
+// MARK: - Damage
+
+extension MadeDatabase {
+    /// Overwrites the first byte of the page with a text, so that it is not a page of a table.
+    static func damagePage(of url: URL, with text: String) throws {
+        var bytes = Array(try Data(contentsOf: url))
+        let found = bytes.indices.first { bytes[$0...].starts(with: text.utf8) }
+        guard let found, bytes.count > 100 else { throw CocoaError(.fileReadCorruptFile) }
+        let size = Int(bytes[16]) << 8 | Int(bytes[17])
+        bytes[found - found % (size == 1 ? 65_536 : size)] = 0x77
+        try Data(bytes).write(to: url)
+    }
+}

@@ -141,7 +141,7 @@ import Testing
         ("Rooms", "db+_default+$rooms"), ("a.b%c", "db+a+b()c"), ("a.b.c", nil), ("", nil), ("a.b+c", nil),
     ])
     func `each collection has a database of its own name`(collection: String, database: String?) {
-        #expect(SessionCollections.database(of: collection, in: "db") == database)
+        #expect(CollectionDatabase.name(of: collection, in: "db") == database)
     }
 
     @Test func `a continuous pull brings what changes later`() async throws {
