@@ -165,7 +165,8 @@ struct PouchLevelDBFixtureTests {
             ("meta-store", "_local_uuid", "\"U\""), ("local-store", "_local/torn", "no JSON"),
             ("local-store", "_local/whole", #"{"x":1}"#), ("document-store", "_local/old", "{"),
         ]) { reader in
-            #expect(try ForeignProbe(reader).locals == ["_local/whole": ["x": 1]])
+            let probe = try ForeignProbe(reader)
+            #expect(probe.locals == ["_local/whole": ["x": 1]])
             #expect(reader.leftOut.count == 2 && reader.leftOut[0].hasPrefix(#"the local document "_local/torn""#))
         }
     }
