@@ -2,6 +2,7 @@ import Foundation
 import Settle
 import SettleCore
 import SettlePlatform
+import SettleServer
 import SettleTesting
 import Testing
 
