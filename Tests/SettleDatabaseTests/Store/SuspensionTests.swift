@@ -80,7 +80,7 @@ struct SuspensionTests {
                 try database.add("b")
                 begun.signal()
                 suspending.wait()
-                while !database.isSuspended { usleep(1000) }
+                waitUntil("the database is suspended") { database.isSuspended }
                 // A read in the transaction is a part of it.
                 #expect(try database.document("b") != nil)
                 try database.add("c")
