@@ -230,7 +230,9 @@ struct ConflictBehaviourTests {
         configuration.isContinuous = true
         configuration.conflictPolicy = .asking("person") { _ in
             isAsked.yield()
-            while true { try await Task.sleep(for: .seconds(3600)) }
+            // A person who does not answer.
+            for await _ in AsyncStream<Void>.makeStream().stream {}
+            throw CancellationError()
         }
         let replicator = OneWayReplicator(configuration)
         replicator.start()
