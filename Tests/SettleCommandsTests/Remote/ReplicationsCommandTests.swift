@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleTesting
 import Testing
 
 /// Stored replications, with the real tool.
@@ -57,7 +58,9 @@ struct ReplicationsCommandTests {
         let added = try room.run(
             "replications", "add", server, room.url("from"), target, "--collection", "shop.food", "--name", "copy")
         #expect(added.line == "Added copy", "\(added.errors)")
-        await eventually("the document is there") { try room.run("docs", room.url("to%2Bshop%2Bfood")).lines.count == 1 }
+        await eventually("the document is there") {
+            try room.run("docs", room.url("to%2Bshop%2Bfood")).lines.count == 1
+        }
         await eventually("it is completed") { try list(server).map { $0["state"] } == ["completed"] }
         let none = try room.run(
             all: ["replications", "add", server, room.url("from"), room.url("to"), "--collection", "shop.food"])

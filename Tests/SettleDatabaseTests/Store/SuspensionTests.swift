@@ -140,6 +140,7 @@ struct SuspensionTests {
             var live = database.observe(DocumentQuery<JSONValue>()).makeAsyncIterator()
             return try await live.next()?.rows.count
         }
+        // An observer that looks again and again does not show it.
         try await Task.sleep(for: .milliseconds(150))
         try database.resume()
         #expect(try await next.value == "before")

@@ -230,9 +230,8 @@ struct ConflictBehaviourTests {
         configuration.isContinuous = true
         configuration.conflictPolicy = .asking("person") { _ in
             isAsked.yield()
-            // A person who does not answer.
-            for await _ in AsyncStream<Void>.makeStream().stream {}
-            throw CancellationError()
+            try await waitForCancellation()
+            return .leaveConflicted
         }
         let replicator = OneWayReplicator(configuration)
         replicator.start()

@@ -66,6 +66,7 @@ final class LeasedNodes: Sendable {
     func pass(_ span: Duration) async throws {
         clock.advance(by: span)
         for node in nodes where !node.isAsleep.withLock(\.self) { node.clock.advance(to: clock.now) }
+        // It happens on other threads, and nothing says that nothing happens.
         try await Task.sleep(for: .milliseconds(20))
     }
 }
