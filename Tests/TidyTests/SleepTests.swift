@@ -81,12 +81,13 @@ struct SleepTests {
         #expect(found.count <= 11, "one more: \(Self.advice)\n\(places)")
     }
 
-    @Test(arguments: [
-        ("usleep(100_000)", 100), ("    Thread.sleep(forTimeInterval: 0.3)", 300), ("time.sleep(2)", 2000),
-        ("while true { sleep(5) }", 5000), ("sleep 0.05", 50), ("usleep(UInt32.random(in: 0..<30000))", 30),
-        ("try await Task.sleep(for: .milliseconds(150))", 150), ("try await Task.sleep(for: .seconds(2))", 2000),
-        ("usleep(lifetime)", nil), ("if isSlow { usleep(1000) }", 1),
-    ])
+    @Test(
+        arguments: [
+            ("usleep(100_000)", 100), ("    Thread.sleep(forTimeInterval: 0.3)", 300), ("time.sleep(2)", 2000),
+            ("while true { sleep(5) }", 5000), ("sleep 0.05", 50), ("usleep(UInt32.random(in: 0..<30000))", 30),
+            ("try await Task.sleep(for: .milliseconds(150))", 150), ("try await Task.sleep(for: .seconds(2))", 2000),
+            ("usleep(lifetime)", nil), ("if isSlow { usleep(1000) }", 1),
+        ] as [(String, Double?)])
     func `a sleep is found with its time`(line: String, milliseconds: Double?) {
         let found = pauses(in: SourceFile(path: "Tests/A.swift", text: "// A reason.\n\(line)\n"))
         #expect(found.map(\.line) == [1] && found.first?.milliseconds == milliseconds)
