@@ -1,18 +1,63 @@
+// The waits of the tests. Each ends as soon as what it waits for is there; the limit only matters to a test that fails.
+
 #if canImport(Testing)
 internal import Foundation
 package import Testing
 
-/// Polls a condition until it holds, for two minutes at most; an error counts as a condition that does not hold.
+/// The time after which a wait fails: long, because a busy machine may need a minute for the work of a second.
+private let waitLimit = Duration.seconds(120)
+/// The time between two evaluations of a condition.
+private let waitStep = Duration.milliseconds(10)
+
+/// Blocks the thread until a condition holds, for two minutes at most. For tests that run in tasks there is
+/// ``eventually(_:sourceLocation:_:)``.
 ///
 /// - Parameters:
-///   - condition: The condition. It is evaluated every 20 milliseconds, and not again once it holds.
+///   - goal: What the condition means. A failure reports it.
 ///   - sourceLocation: The place at which a failure is reported.
-package func waitUntil(_ condition: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
-    let end = ContinuousClock.now + .seconds(120)
-    while ContinuousClock.now < end {
-        if (try? condition()) == true { return }
-        usleep(20_000)
-    }
-    Issue.record("the condition did not hold within two minutes", sourceLocation: sourceLocation)
+///   - condition: The condition. It is evaluated every 10 milliseconds, and not again once it holds. An error counts as
+///     a condition that does not hold, and a failure reports the last one.
+package func waitUntil(
+    _ goal: String = "the condition holds", sourceLocation: SourceLocation = #_sourceLocation,
+    _ condition: () throws -> Bool
+) {
+    let end = ContinuousClock.now + waitLimit
+    var failure: (any Error)?
+    repeat {
+        do {
+            if try condition() { return }
+            failure = nil
+        } catch { failure = error }
+        usleep(UInt32(waitStep / .microseconds(1)))
+    } while ContinuousClock.now < end
+    recordWait(goal, failure, sourceLocation)
+}
+
+/// Suspends the task until a condition holds, for two minutes at most, or until the task is cancelled. For tests on
+/// threads of their own there is ``waitUntil(_:sourceLocation:_:)``.
+///
+/// - Parameters:
+///   - goal: What the condition means. A failure reports it.
+///   - sourceLocation: The place at which a failure is reported.
+///   - condition: The condition. It is evaluated every 10 milliseconds, and not again once it holds. An error counts as
+///     a condition that does not hold, and a failure reports the last one.
+package func eventually(
+    _ goal: String, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
+) async {
+    let end = ContinuousClock.now + waitLimit
+    var failure: (any Error)?
+    repeat {
+        do {
+            if try await condition() { return }
+            failure = nil
+        } catch { failure = error }
+        try? await Task.sleep(for: waitStep)
+    } while ContinuousClock.now < end && !Task.isCancelled
+    recordWait(goal, failure, sourceLocation)
+}
+
+private func recordWait(_ goal: String, _ failure: (any Error)?, _ sourceLocation: SourceLocation) {
+    let reason = failure.map { "; the last error was: \($0)" } ?? ""
+    Issue.record("waited in vain until \(goal)\(reason)", sourceLocation: sourceLocation)
 }
 #endif

@@ -69,6 +69,6 @@ import Settle
             Journal.note("!", "\(error)".replacing("\n", with: " "))
             exit(3)
         }
-        while true { sleep(1000) }
+        while true { pause() }
     }
 }

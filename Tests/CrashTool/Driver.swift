@@ -92,6 +92,7 @@ struct Driver {
         writer.standardInput = FileHandle.nullDevice
         let lifetime = lifetime()
         try writer.run()
+        // The moment of the kill is what a round tries.
         usleep(lifetime)
         let looksIn = Int.random(in: 0..<4, using: &random) == 0
         let isOpen = looksIn ? try !Data(contentsOf: journal).isEmpty : false

@@ -43,7 +43,9 @@ import Testing
     @Test func `the end wakes all, and every later wait ends at once`() async {
         let (bell, calls) = (Bell(), Guarded<[Bool]>([]))
         bell.whenRung(after: 0) { isRung in calls.withLock { $0.append(isRung) } }
+        #expect(bell.waiterCount == 1)
         bell.end()
+        #expect(bell.waiterCount == 0)
         bell.whenRung(after: -1) { isRung in calls.withLock { $0.append(isRung) } }
         #expect(calls.withLock { $0 } == [false, false])
         #expect(bell.hasEnded)

@@ -1,10 +1,11 @@
 import Foundation
 import PostgresTesting
 import SettleCore
-import SettleDatabase
 import SettlePlatform
+import SettleTesting
 import Testing
 
+@testable import SettleDatabase
 @testable import SettlePostgres
 
 /// How nodes learn of each other's commits.
@@ -14,7 +15,7 @@ import Testing
         let second = try Cluster.node()
         let other = try second.open(name)
         async let isWoken = other.waitForChange(after: 0)
-        try await Task.sleep(for: .milliseconds(50))
+        await eventually("the observer waits") { other.changeBell.waiterCount == 1 }
         try database.save(Document(id: "a", body: [:]), onConflict: .fail)
         #expect(await isWoken)
         #expect(try other.document("a") != nil)
@@ -40,7 +41,7 @@ import Testing
         let second = try Cluster.node()
         let other = try second.open(name)
         async let isWoken = other.waitForChange(after: 0)
-        try await Task.sleep(for: .milliseconds(50))
+        await eventually("the observer waits") { other.changeBell.waiterCount == 1 }
         try first.delete(name)
         #expect(await !isWoken)
         #expect(throws: DatabaseError.self) { try other.save(Document(id: "a", body: [:]), onConflict: .fail) }

@@ -64,6 +64,9 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         }
     }
 
+    /// The number of writers that wait for their turn.
+    var waitingWrites: Int { queue.waitingCount }
+
     func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void) {
         listener.withLock { $0 = Listener(notify: notify) }
     }

@@ -34,6 +34,9 @@ package final class Bell: Sendable {
     /// The position of the last ring.
     package var position: Int64 { state.withLock(\.position) }
 
+    /// The number of those that wait for a ring.
+    package var waiterCount: Int { state.withLock(\.waiters.count) }
+
     /// Whether it has ended.
     package var hasEnded: Bool { state.withLock(\.hasEnded) }
 

@@ -75,10 +75,10 @@ struct CompletionScriptTests {
             zmodload zsh/zpty
             await() {
                 shown=
-                for ((turn = 0; turn < 1200; turn++)); do
+                for ((turn = 0; turn < 6000; turn++)); do
                     while zpty -rt shell piece; do shown+=$piece; done
                     [[ $shown == *$1* ]] && return
-                    sleep 0.05
+                    sleep 0.02
                 done
                 exit 1
             }

@@ -31,7 +31,7 @@ import Testing
         #expect(indexes == 0)
         let process = try room.start(words, "build")
         // The file is made when the first documents have been read.
-        while indexes == 0, process.isRunning { usleep(2000) }
+        waitUntil("the file is there") { indexes > 0 || !process.isRunning }
         let clock = ContinuousClock()
         let pressed = clock.now
         process.interrupt()

@@ -21,11 +21,7 @@ import Testing
             server.terminate()
             server.waitForEnd()
         }
-        var told = JSONValue.null
-        for _ in 0..<1000 where told == .null && server.isRunning {
-            usleep(10_000)
-            told = (try? JSONValue(utf8: Array(room.contents(of: "out-serve")))) ?? .null
-        }
+        let told = try room.firstOutput(of: server, "serve")
         let password = try #require(told["password"]?.string)
         let port = try #require(told["port"]?.int)
         let setting = lines[start].replacing("PASSWORD", with: password).replacing("5984", with: "\(port)")

@@ -96,6 +96,17 @@ final class Room {
         return process
     }
 
+    /// What a started tool, such as a server, prints first as JSON: `null` if it ends without that.
+    func firstOutput(
+        of process: Process, _ number: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> JSONValue {
+        waitUntil("there is a line of output", sourceLocation: sourceLocation) {
+            try contents(of: "out-\(number)").contains(UInt8(ascii: "\n")) || !process.isRunning
+        }
+        let line = try contents(of: "out-\(number)").prefix { $0 != UInt8(ascii: "\n") }
+        return (try? JSONValue(utf8: Array(line))) ?? .null
+    }
+
     func outcome(_ process: Process, _ number: String) throws -> Outcome {
         Outcome(
             status: process.waitForEnd(),

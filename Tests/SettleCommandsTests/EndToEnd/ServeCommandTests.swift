@@ -10,11 +10,7 @@ import Testing
         let room = try Room()
         let process = try room.start(["serve", "--data", room.path("data"), "--port", "0", "--json"], "serve")
         defer { if process.isRunning { process.terminate() } }
-        var told = JSONValue.null
-        for _ in 0..<500 where told == .null {
-            usleep(10_000)
-            told = (try? JSONValue(utf8: Array(room.contents(of: "out-serve")))) ?? .null
-        }
+        let told = try room.firstOutput(of: process, "serve")
         #expect(told["ok"] == true && told["data"]?.string == room.path("data"))
         let url = try #require(told["url"]?.string)
         #expect(url == "http://127.0.0.1:\(told["port"]?.int ?? 0)/")
@@ -63,15 +59,12 @@ import Testing
             ], "logs", ["SETTLE_ADMIN": "anna:sesame"])
         defer { if process.isRunning { process.terminate() } }
         func lines(of name: String, _ count: Int) throws -> [JSONValue] {
-            for _ in 0..<1000 {
-                let text = (try? String(decoding: room.contents(of: name), as: UTF8.self)) ?? ""
-                let lines = text.split(separator: "\n")
-                if lines.count >= count, text.hasSuffix("\n") {
-                    return try lines.map { try JSONValue(parsing: String($0)) }
-                }
-                usleep(10_000)
+            var text = ""
+            waitUntil("\(name) has \(count) lines") {
+                text = String(decoding: try room.contents(of: name), as: UTF8.self)
+                return text.split(separator: "\n").count >= count && text.hasSuffix("\n")
             }
-            return []
+            return try text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
         }
         let url = try #require(lines(of: "out-logs", 1).first?["url"]?.string)
         _ = try get(url)
@@ -149,12 +142,7 @@ import Testing
             if process.isRunning { process.terminate() }
             process.waitForEnd()
         }
-        var told = JSONValue.null
-        for _ in 0..<1000 where told == .null && process.isRunning {
-            usleep(10_000)
-            told = (try? JSONValue(utf8: Array(room.contents(of: "out-\(name)")))) ?? .null
-        }
-        return told
+        return try room.firstOutput(of: process, name)
     }
 
     @Test func `an address in use is reported`() throws {

@@ -57,7 +57,7 @@ struct ShellCommandTests {
         let pipe = Pipe()
         let process = try room.room.start(["shell", "db"], "one", input: pipe)
         try pipe.fileHandleForWriting.write(contentsOf: Data("docs\n".utf8))
-        try await room.wait { try !room.output("one").isEmpty }
+        await eventually("there is output") { try !room.output("one").isEmpty }
         #expect(try room.run("info", "db", "--wait", "0").status == 6)
         try pipe.fileHandleForWriting.close()
         let status = process.waitForEnd()

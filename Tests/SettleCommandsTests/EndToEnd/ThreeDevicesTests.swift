@@ -40,12 +40,7 @@ struct ThreeDevicesTests {
             server.terminate()
             server.waitForEnd()
         }
-        var address: String?
-        for _ in 0..<600 where address == nil {
-            let said = String(decoding: try room.contents(of: "out-serve"), as: UTF8.self)
-            address = said.contains("\n") ? try JSONValue(parsing: said)["url"]?.string : nil
-            if address == nil { usleep(50_000) }
-        }
+        let address = try room.firstOutput(of: server, "serve")["url"]?.string
         let hub = try #require(address).replacingOccurrences(of: "://", with: "://admin:secret-word@") + "db"
         try room.run("create", "a")
         for id in ["one", "two", "three"] { try room.run("put", "a", id, #"{"n":1,"list":[]}"#) }

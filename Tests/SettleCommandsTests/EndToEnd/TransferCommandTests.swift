@@ -62,11 +62,11 @@ struct TransferCommandTests {
         try room.run("create", "a")
         try room.run("put", "a", "first", "{}")
         let process = try room.start(["changes", "a", "--follow", "--json"], "follow")
-        try await wait { try self.room.outcomeText("out-follow").contains("first") }
+        await eventually("the first is shown") { try room.outcomeText("out-follow").contains("first") }
         #expect(try room.run("put", "a", "second", "{}", "--wait", "5").status == 0)
-        try await wait { try self.room.outcomeText("out-follow").contains("second") }
+        await eventually("the second is shown") { try room.outcomeText("out-follow").contains("second") }
         process.interrupt()
-        try await wait { !process.isRunning }
+        await eventually("it has ended") { !process.isRunning }
         if process.isRunning { process.terminate() }
         process.waitForEnd()
         let outcome = try room.outcome(process, "follow")
@@ -77,9 +77,9 @@ struct TransferCommandTests {
         let input = Pipe()
         let process = try room.start(["import", "a", "-", "--json"], "wait", input: input)
         try input.fileHandleForWriting.write(contentsOf: Data("{\"_id\":\"a\"}\n{\"_id\":\"b\"}\n".utf8))
-        try await wait { Room.isWaiting(process, for: input) }
+        await eventually("it waits for its input") { Room.isWaiting(process, for: input) }
         process.interrupt()
-        try await wait { !process.isRunning }
+        await eventually("it has ended") { !process.isRunning }
         if process.isRunning { process.terminate() }
         let outcome = try room.outcome(process, "wait")
         #expect(outcome.status == 130 && outcome.json["imported"] == 2)
@@ -87,13 +87,6 @@ struct TransferCommandTests {
         try input.fileHandleForWriting.close()
     }
 
-    private func wait(_ condition: () throws -> Bool) async throws {
-        for _ in 0..<200 {
-            if try condition() { return }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        Issue.record("it did not happen within ten seconds")
-    }
 }
 
 extension Room {

@@ -48,7 +48,7 @@ import Testing
         let pipe = Pipe()
         let process = try room.start(["shell", "c"], "one", input: pipe)
         try pipe.fileHandleForWriting.write(contentsOf: Data("put x '{}'\n".utf8))
-        try await remote.wait { try !remote.output("one").isEmpty }
+        await eventually("there is output") { try !remote.output("one").isEmpty }
         let outcome = try remote.run("databases", "--wait", "0", "--json")
         #expect(outcome.status == 1)
         let rows = try outcome.lines.map { try JSONValue(parsing: $0) }
@@ -90,7 +90,7 @@ import Testing
         let pipe = Pipe()
         let process = try room.start(["shell", "db"], "one", input: pipe)
         try pipe.fileHandleForWriting.write(contentsOf: Data("put x '{}'\n".utf8))
-        try await remote.wait { try !remote.output("one").isEmpty }
+        await eventually("there is output") { try !remote.output("one").isEmpty }
         #expect(try remote.run("drop", "db", "--yes", "--wait", "0").status == 6)
         try pipe.fileHandleForWriting.close()
         process.waitForEnd()

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleTesting
 import Testing
 
 /// Long operations at a server, and how they end.
@@ -11,11 +12,11 @@ struct RemoteFeedTests {
         try remote.run("put", remote.url(), "first", "{}")
         let process = try remote.room.start(["changes", remote.url(), "--follow", "--json"], "follow")
         defer { if process.isRunning { process.terminate() } }
-        try await remote.wait { try remote.output("follow").contains("first") }
+        await eventually("the first is shown") { try remote.output("follow").contains("first") }
         #expect(try remote.run("put", remote.url(), "second", #"{"v":1}"#).status == 0)
-        try await remote.wait { try remote.output("follow").contains("second") }
+        await eventually("the second is shown") { try remote.output("follow").contains("second") }
         process.interrupt()
-        try await remote.wait { !process.isRunning }
+        await eventually("it has ended") { !process.isRunning }
         let outcome = try remote.room.outcome(process, "follow")
         #expect(outcome.status == 130 && outcome.lines.count == 2)
         let rows = try outcome.lines.map { try JSONValue(parsing: $0) }
@@ -34,9 +35,9 @@ struct RemoteFeedTests {
         let process = try remote.room.start(["import", remote.url(), "-", "--json"], "wait", input: input)
         defer { if process.isRunning { process.terminate() } }
         try input.fileHandleForWriting.write(contentsOf: Data("{\"_id\":\"a\"}\n{\"_id\":\"b\"}\n".utf8))
-        try await remote.wait { Room.isWaiting(process, for: input) }
+        await eventually("it waits for its input") { Room.isWaiting(process, for: input) }
         process.interrupt()
-        try await remote.wait { !process.isRunning }
+        await eventually("it has ended") { !process.isRunning }
         let outcome = try remote.room.outcome(process, "wait")
         #expect(outcome.status == 130 && outcome.json["imported"] == 2)
         #expect(try remote.run("docs", remote.url()).lines.count == 2)

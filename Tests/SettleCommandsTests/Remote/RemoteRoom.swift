@@ -84,15 +84,6 @@ final class RemoteRoom {
         return try room.run(all: words, input: input, environment: own.merging(environment) { $1 })
     }
 
-    /// Waits until a condition holds.
-    func wait(_ condition: () throws -> Bool) async throws {
-        for _ in 0..<600 {
-            if try condition() { return }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        Issue.record("it did not happen within half a minute")
-    }
-
     /// The output of a started tool so far.
     func output(_ number: String) throws -> String {
         String(decoding: try room.contents(of: "out-\(number)"), as: UTF8.self)

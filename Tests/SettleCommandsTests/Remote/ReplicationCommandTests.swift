@@ -100,9 +100,9 @@ struct ReplicationCommandTests {
         try room.run("create", "a")
         let process = try room.room.start(
             ["sync", "a", room.url("shop"), "--continuous", "--json"], "one", ["HOME": room.room.folder.path])
-        try await room.wait { try room.output("one").contains(#""mode":"idle""#) }
+        await eventually("it is idle") { try room.output("one").contains(#""mode":"idle""#) }
         try room.run("put", room.url("shop"), "milk", "{}")
-        try await room.wait { try room.output("one").contains(#""written":1"#) }
+        await eventually("a document is written") { try room.output("one").contains(#""written":1"#) }
         process.interrupt()
         process.waitForEnd()
         let outcome = try room.room.outcome(process, "one")

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleTesting
 import Testing
 
 /// Stored replications, with the real tool.
@@ -57,8 +58,10 @@ struct ReplicationsCommandTests {
         let added = try room.run(
             "replications", "add", server, room.url("from"), target, "--collection", "shop.food", "--name", "copy")
         #expect(added.line == "Added copy", "\(added.errors)")
-        try await room.wait { try room.run("docs", room.url("to%2Bshop%2Bfood")).lines.count == 1 }
-        try await room.wait { try list(server).map { $0["state"] } == ["completed"] }
+        await eventually("the document is there") {
+            try room.run("docs", room.url("to%2Bshop%2Bfood")).lines.count == 1
+        }
+        await eventually("it is completed") { try list(server).map { $0["state"] } == ["completed"] }
         let none = try room.run(
             all: ["replications", "add", server, room.url("from"), room.url("to"), "--collection", "shop.food"])
         #expect(none.status == 2 && none.errors.contains("--collection needs an address"))
@@ -73,7 +76,7 @@ struct ReplicationsCommandTests {
             "replications", "add", server, room.url("from"), room.url("to"), "--continuous", "--create", "--name",
             "copy")
         #expect(added.line == "Added copy", "\(added.errors)")
-        try await room.wait { try room.run("docs", room.url("to")).lines.count == 1 }
+        await eventually("the document is there") { try room.run("docs", room.url("to")).lines.count == 1 }
         let running = try list(server)
         #expect(running.count == 1 && running[0]["id"] == "copy" && running[0]["state"] == "running")
         #expect(running[0]["continuous"] == true)
@@ -83,7 +86,7 @@ struct ReplicationsCommandTests {
         #expect(try room.run("docs", room.url("_replicator"), "--json").output == "")
         try room.run("put", room.url("from"), "bread", "{}")
         try room.run("replications", "resume", server, "copy")
-        try await room.wait { try room.run("docs", room.url("to")).lines.count == 2 }
+        await eventually("both documents are there") { try room.run("docs", room.url("to")).lines.count == 2 }
         #expect(try list(server).map { $0["id"]?.string } == ["copy"])
         try room.run("replications", "pause", server, "copy")
         try room.run("replications", "remove", server, "copy")
@@ -102,8 +105,8 @@ struct ReplicationsCommandTests {
         #expect(try room.run("put", room.url("_replicator"), "_local/settle-paused", paused.description).status == 0)
         #expect(try list(server).map { $0["state"] } == ["paused"])
         #expect(try room.run("replications", "resume", server, "copy").line == "Resumed copy")
-        try await room.wait { try room.run("docs", room.url("to")).lines.count == 1 }
-        try await room.wait { try list(server).map { $0["state"] } == ["completed"] }
+        await eventually("the document is there") { try room.run("docs", room.url("to")).lines.count == 1 }
+        await eventually("it is completed") { try list(server).map { $0["state"] } == ["completed"] }
         for id in ["settle-paused", "settle-replications"] {
             #expect(try room.run("get", room.url("_replicator"), "_local/\(id)").status == 3)
         }

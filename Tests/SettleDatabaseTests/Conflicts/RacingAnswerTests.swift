@@ -105,7 +105,7 @@ import Testing
             } catch { done.note("\(error)") }
         }
         thread.start()
-        while done.all.isEmpty { try await Task.sleep(for: .milliseconds(100)) }
+        await eventually("settling ends") { !done.all.isEmpty }
         #expect(done.all.count == 1)
         #expect(done.all[0].hasPrefix("conflict: ") && done.all[0].contains("settle outside of a snapshot"))
     }

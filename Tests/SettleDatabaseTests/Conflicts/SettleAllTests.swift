@@ -57,11 +57,11 @@ import Testing
         let database = try Database.plain()
         for number in 0..<6 { try database.makeConflict(DocumentID(validating: "d\(number)")) }
         let running = Log<Int>()
-        let gate = Gate(count: 3)
+        let barrier = Barrier(count: 3)
         let report = try await database.settleAll(
             asking: .asking("together") { conflict in
                 running.add(1)
-                await gate.pass()
+                await barrier.pass()
                 return .document(conflict.winner)
             }, atOnce: 3)
         #expect(report.settled == 6)
@@ -80,7 +80,7 @@ import Testing
     @Test func `a resolver that exceeds the time limit leaves the conflict, even if it never returns`() async throws {
         let database = try Database.plain(options: .quiet)
         try database.makeConflict("a")
-        let forever = Gate(count: 2)
+        let forever = Barrier(count: 2)
         var policy = ConflictPolicy.asking("nobody") { conflict in
             await forever.pass()
             return .document(conflict.winner)
@@ -92,30 +92,5 @@ import Testing
         } catch let error as DatabaseError { #expect(error.code == .timedOut) }
         #expect(try database.conflictedDocumentIDs() == ["a"])
         await forever.open()
-    }
-}
-
-/// Lets callers pass once a number of them have arrived.
-actor Gate {
-    private var missing: Int
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    init(count: Int) { missing = count }
-
-    func pass() async {
-        missing -= 1
-        guard missing > 0 else {
-            for waiter in waiting { waiter.resume() }
-            waiting = []
-            return
-        }
-        await withCheckedContinuation { waiting.append($0) }
-    }
-
-    /// Lets all callers pass from now on.
-    func open() {
-        missing = 0
-        for waiter in waiting { waiter.resume() }
-        waiting = []
     }
 }

@@ -25,7 +25,7 @@ import Testing
     func `idle throws when its task is cancelled`() async throws {
         let database = try Database.plain(options: .quiet)
         try database.makeConflict("d")
-        let never = Gate(count: 2)
+        let never = Barrier(count: 2)
         let settling = database.settleAutomatically(
             using: .asking("a person who is out") { _ in
                 await never.pass()
@@ -42,16 +42,21 @@ import Testing
     func `a second stop waits too`() async throws {
         let database = try Database.plain(options: .quiet)
         try database.makeConflict("d")
-        let seen = Seen()
+        let (seen, goOn) = (Seen(), DispatchSemaphore(value: 0))
         let settling = database.settleAutomatically(
             using: .custom("slow") { conflict in
                 seen.note("begun")
-                Thread.sleep(forTimeInterval: 0.5)
+                goOn.wait()
                 seen.note("done")
                 return .document(conflict.winner)
             })
-        while seen.all.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        await eventually("the policy is called") { !seen.all.isEmpty }
         let first = Task { await settling.stop() }
+        // The policy returns only after a call that does not wait would have returned.
+        Task {
+            for _ in 0..<1000 { await Task.yield() }
+            goOn.signal()
+        }
         await settling.stop()
         #expect(seen.all == ["begun", "done"])
         await first.value
@@ -61,7 +66,7 @@ import Testing
     func `a resolver that waits for a person does not block other documents`() async throws {
         let database = try Database.plain(options: .quiet)
         for id: DocumentID in ["a", "b"] { try database.makeConflict(id) }
-        let never = Gate(count: 2)
+        let never = Barrier(count: 2)
         let settling = database.settleAutomatically(
             using: .asking("thinks long over a") { conflict in
                 if conflict.documentID == "a" { await never.pass() }

@@ -34,7 +34,7 @@ import Testing
         try database.add("b")
         try database.setExpiration(of: "b", at: Date(timeIntervalSinceNow: 0.3))
         try database.setExpiration(of: "a", at: Date(timeIntervalSinceNow: 0.05))
-        while try database.info().documents.live > 0 { Thread.sleep(forTimeInterval: 0.01) }
+        waitUntil("both are purged") { try database.info().documents.live == 0 }
         #expect(try database.changes().isEmpty)
     }
 
@@ -45,9 +45,9 @@ import Testing
         try temporary.database.setExpiration(of: "a", at: date)
         let path = try #require(temporary.database.path)
         temporary.database.close()
-        while Date() <= date { Thread.sleep(forTimeInterval: 0.01) }
+        waitUntil("it has expired") { Date() > date }
         let database = try Database.open(path)
-        while try database.document("a") != nil { Thread.sleep(forTimeInterval: 0.01) }
+        waitUntil("it is purged") { try database.document("a") == nil }
         #expect(try database.tree(of: "a") == nil)
         database.close()
     }

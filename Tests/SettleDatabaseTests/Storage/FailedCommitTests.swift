@@ -45,6 +45,7 @@ import Testing
     func `a commit that fails fails each of its writers, and the next one works`(fault: Fault) throws {
         let folder = try TemporaryFolder()
         let engine = try SQLiteStorage.file(folder.path("a.sqlite"))
+        let queue = try #require(engine as? SQLiteEngine)
         defer { engine.close() }
         let (announced, acted) = (Log<UpdateSequence>(), Log<Int>())
         engine.onCommit { announced.add($0.sequence) }
@@ -62,7 +63,7 @@ import Testing
                         try write(writer, thread)
                         for _ in 1..<8 { hasBegun.signal() }
                         // The others arrive while this one has its turn, and so they share its commit.
-                        Thread.sleep(forTimeInterval: 0.3)
+                        waitUntil("the others wait for their turns") { queue.waitingWrites == 7 }
                     }
                 } else {
                     hasBegun.wait()

@@ -36,11 +36,12 @@ private struct OtherProcess {
 
     init(locking path: String) throws {
         let script = """
-            import fcntl, sys, time
+            import fcntl, signal, sys
             file = open(sys.argv[1], "a")
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             open(sys.argv[1] + ".held", "w")
-            time.sleep(60)
+            signal.alarm(300)
+            signal.pause()
             """
         let words: [UnsafeMutablePointer<CChar>?] = ["python3", "-c", script, path].map { (word: String) in strdup(word)
         }
@@ -50,10 +51,13 @@ private struct OtherProcess {
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         defer { posix_spawn_file_actions_destroy(&actions) }
         guard posix_spawnp(&process, "python3", &actions, nil, words + [nil], environ) == 0 else { throw Nonsense() }
-        while !FileManager.default.fileExists(atPath: path + ".held") {
-            if waitpid(process, nil, WNOHANG) != 0 { throw Nonsense() }
-            usleep(5000)
+        let child = process
+        var hasEnded = false
+        waitUntil("the other process has the lock, or has ended") {
+            hasEnded = waitpid(child, nil, WNOHANG) != 0
+            return hasEnded || FileManager.default.fileExists(atPath: path + ".held")
         }
+        if hasEnded { throw Nonsense() }
         try FileManager.default.removeItem(atPath: path + ".held")
     }
 

@@ -96,11 +96,10 @@ import Testing
         for round in 0..<50 {
             let database = try store.create("a")
             try database.add(DocumentID(validating: "d\(round)"))
-            let closing = Thread { database.close() }
-            closing.start()
+            let closing = try SystemThread { database.close() }
+            defer { closing.join() }
             try store.delete("a")
             #expect(try store.names().isEmpty)
-            while !closing.isFinished { usleep(100) }
         }
     }
 

@@ -80,7 +80,7 @@ struct SuspensionTests {
                 try database.add("b")
                 begun.signal()
                 suspending.wait()
-                while !database.isSuspended { usleep(1000) }
+                waitUntil("the database is suspended") { database.isSuspended }
                 // A read in the transaction is a part of it.
                 #expect(try database.document("b") != nil)
                 try database.add("c")
@@ -140,6 +140,7 @@ struct SuspensionTests {
             var live = database.observe(DocumentQuery<JSONValue>()).makeAsyncIterator()
             return try await live.next()?.rows.count
         }
+        // An observer that looks again and again does not show it.
         try await Task.sleep(for: .milliseconds(150))
         try database.resume()
         #expect(try await next.value == "before")

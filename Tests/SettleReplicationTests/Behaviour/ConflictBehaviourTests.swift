@@ -230,7 +230,8 @@ struct ConflictBehaviourTests {
         configuration.isContinuous = true
         configuration.conflictPolicy = .asking("person") { _ in
             isAsked.yield()
-            while true { try await Task.sleep(for: .seconds(3600)) }
+            try await waitForCancellation()
+            return .leaveConflicted
         }
         let replicator = OneWayReplicator(configuration)
         replicator.start()

@@ -125,7 +125,7 @@ struct BackupTests {
         let events = replicator.events
         replicator.start()
         await replicator.waits { $0.mode == .idle && $0.counts.changesRead == 10 }
-        try await waitForCheckpoint(10, in: target.database)
+        await waitForCheckpoint(10, in: target.database)
         // An older state with other documents replaces the source, at a position that is not lower.
         let (older, newer) = (try Restorable("source"), source)
         try fill(older.database, "z", 12)
@@ -141,11 +141,10 @@ struct BackupTests {
         #expect(replicator.status.counts.resyncs == 1)
     }
 
-    private func waitForCheckpoint(_ number: Int64, in database: Database) async throws {
-        while true {
+    private func waitForCheckpoint(_ number: Int64, in database: Database) async {
+        await eventually("the checkpoint at \(number) is written") {
             let logs = try await database.perform { try $0.localDocuments() }
-            if logs.contains(where: { $0.body["source_last_seq"]?.int == Int(number) }) { return }
-            await Task.yield()
+            return logs.contains { $0.body["source_last_seq"]?.int == Int(number) }
         }
     }
 

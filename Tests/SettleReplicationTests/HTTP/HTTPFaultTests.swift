@@ -29,6 +29,7 @@ import Testing
             try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
             for _ in 0..<5 {
                 try peer.write("x")
+                // Slow: all pieces take longer than the time without a byte that the client allows, and each less.
                 usleep(400_000)
             }
             _ = try peer.readToEnd()
@@ -97,6 +98,7 @@ import Testing
             var last = -1
             while last != produced.withLock({ $0 }) {
                 last = produced.withLock { $0 }
+                // A producer that is slowed down shows it only by producing nothing for a while.
                 usleep(300_000)
             }
             silent.fulfil(last)

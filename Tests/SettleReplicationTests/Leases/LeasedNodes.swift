@@ -57,7 +57,7 @@ final class LeasedNodes: Sendable {
         let start = clock.now
         while start.duration(to: clock.now) < limit {
             if try isEnough() { return start.duration(to: clock.now) }
-            try await pass(.milliseconds(500))
+            try await pass(.milliseconds(300))
         }
         return try isEnough() ? limit : nil
     }
@@ -66,7 +66,8 @@ final class LeasedNodes: Sendable {
     func pass(_ span: Duration) async throws {
         clock.advance(by: span)
         for node in nodes where !node.isAsleep.withLock(\.self) { node.clock.advance(to: clock.now) }
-        try await Task.sleep(for: .milliseconds(30))
+        // It happens on other threads, and nothing says that nothing happens.
+        try await Task.sleep(for: .milliseconds(20))
     }
 }
 
@@ -116,8 +117,10 @@ final class LeasedNode: Sendable {
 /// A client that holds requests to store documents, until it is told to go on.
 final class HeldTransport: HTTPTransport {
     private struct State {
-        var isHolding = false
-        var holdsAfterCheckpoint = false
+        /// The number of requests that pass before the others are held; `nil` for all.
+        var free: Int?
+        /// The number of logs with the checkpoint that are missing: one on each side.
+        var missingLogs = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -125,10 +128,10 @@ final class HeldTransport: HTTPTransport {
     private let state = Guarded(State())
 
     /// Holds all that follow.
-    func hold() { state.withLock { $0.isHolding = true } }
+    func hold() { state.withLock { $0.free = 0 } }
 
-    /// Holds those that follow the first checkpoint, and lets none before that be too quick.
-    func holdAfterCheckpoint() { state.withLock { $0.holdsAfterCheckpoint = true } }
+    /// Lets some pass, so that a checkpoint is written, and holds those that follow.
+    func hold(after count: Int) { state.withLock { ($0.free, $0.missingLogs) = (count, 2) } }
 
     /// Lets all pass.
     func open() {
@@ -139,25 +142,24 @@ final class HeldTransport: HTTPTransport {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Whether a request is held.
-    var isHolding: Bool { state.withLock { !$0.waiting.isEmpty } }
+    /// Whether a request is held, and the checkpoint before it is written, if one was wanted.
+    var isHolding: Bool { state.withLock { !$0.waiting.isEmpty && $0.missingLogs <= 0 } }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let url = "\(request.url)"
         if url.contains("_bulk_docs") {
-            if state.withLock(\.holdsAfterCheckpoint) { try await Task.sleep(for: .milliseconds(100)) }
             await withCheckedContinuation { continuation in
-                let passes = state.withLock { state in
-                    if state.isHolding { state.waiting.append(continuation) }
-                    return !state.isHolding
+                let passes = state.withLock { state -> Bool in
+                    guard let free = state.free else { return true }
+                    if free == 0 { state.waiting.append(continuation) }
+                    state.free = max(free - 1, 0)
+                    return free > 0
                 }
                 if passes { continuation.resume() }
             }
         }
         let response = try await transport.send(request)
-        if request.method == "PUT", url.contains("_local") {
-            state.withLock { $0.isHolding = $0.isHolding || $0.holdsAfterCheckpoint }
-        }
+        if request.method == "PUT", url.contains("_local") { state.withLock { $0.missingLogs -= 1 } }
         return response
     }
 }

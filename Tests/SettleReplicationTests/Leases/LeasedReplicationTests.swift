@@ -14,7 +14,8 @@ import Testing
         let world = try await LeasedNodes(["one", "other"])
         let source = try world.database("a")
         for number in 0..<600 { try source.put(DocumentID(unchecked: "\(number)"), [:]) }
-        for node in world.nodes { node.transport.holdAfterCheckpoint() }
+        // Half of the batches.
+        for node in world.nodes { node.transport.hold(after: 6) }
         try world.order("once", ["worker_batch_size": 50, "checkpoint_interval": 50])
         try #require(try await world.pass { world.nodes.contains { $0.transport.isHolding } } != nil)
         let dead = try #require(world.nodes.first { $0.transport.isHolding })
@@ -40,23 +41,13 @@ import Testing
         // It wakes, and what it ran ends without a word in the document.
         dead.node.isCut = false
         dead.sleep(false)
-        try await world.pass(.milliseconds(500))
+        try #require(try await world.pass { dead.hasWarned("the lease ran out") } != nil)
         dead.transport.open()
         try #require(try await world.pass { dead.scheduler.counts.states[.running] == 0 } != nil)
+        let origin = ReplicationJob.Origin(database: LeasedNodes.replicator, document: "once")
+        await eventually("the dead node has read the document") { dead.documents.entry(origin) == nil }
         try await world.pass(.seconds(5))
         #expect(try heir.database.document("once")?.revision == document.revision)
-        #expect(dead.hasWarned("the lease ran out"))
-        let origin = ReplicationJob.Origin(database: LeasedNodes.replicator, document: "once")
-        try await waits { dead.documents.entry(origin) == nil }
-    }
-
-    /// Waits for something that needs no time of the nodes.
-    private func waits(
-        until isTrue: () -> Bool, location: SourceLocation = #_sourceLocation
-    ) async throws {
-        let end = ContinuousClock.now + .seconds(20)
-        while !isTrue(), .now < end { try await Task.sleep(for: .milliseconds(20)) }
-        #expect(isTrue(), sourceLocation: location)
     }
 
     @Test func `what a frozen node writes late is refused, and the other node completes`() async throws {
@@ -72,7 +63,7 @@ import Testing
 
         // By its own clock it has the lease still.
         frozen.transport.open()
-        try await waits { frozen.hasWarned("was not written") }
+        await eventually("the frozen node could not write") { frozen.hasWarned("was not written") }
         #expect(try heir.database.document("once")?.revision?.generation == 1)
         frozen.sleep(false)
         heir.transport.open()
@@ -185,15 +176,15 @@ import Testing
     @Test func `a database that can't be read is read a second later, and the warning comes once`() async throws {
         let world = try await LeasedNodes(["one", "other"])
         let node = world.nodes[1]
+        let begin = ContinuousClock.now
         node.node.isCut = true
         try world.order("on", ["continuous": true])
-        let begin = ContinuousClock.now
-        try await Task.sleep(for: .milliseconds(1500))
+        await eventually("it was read again twice") { node.node.failures >= 3 }
         let (failures, passed) = (node.node.failures, ContinuousClock.now - begin)
-        #expect(failures > 0 && .seconds(failures - 2) <= passed)
+        #expect(.seconds(failures - 2) <= passed)
         #expect(node.warnings.withLock(\.count) == 1 && node.hasWarned("can't be read"))
         node.node.isCut = false
         let origin = ReplicationJob.Origin(database: LeasedNodes.replicator, document: "on")
-        try await waits { node.documents.entry(origin) != nil }
+        await eventually("the document is read") { node.documents.entry(origin) != nil }
     }
 }

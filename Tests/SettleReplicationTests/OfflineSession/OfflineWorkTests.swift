@@ -6,27 +6,20 @@ import Testing
 
 /// Jobs that run one after the other, and are cancelled together.
 @Suite(.timeLimit(.minutes(5))) struct OfflineWorkTests {
-    private func hang() async throws {
-        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
-        for await _ in never {}
-        continuation.finish()
-        throw CancellationError()
-    }
-
     @Test func `cancelling ends the running work and the queued work`() async throws {
         let work = OfflineWork()
         let (begun, signal) = AsyncStream.makeStream(of: Void.self)
         let first = Task {
             try await work.run {
                 signal.yield()
-                try await hang()
+                try await waitForCancellation()
             }
         }
         for await _ in begun { break }
         let hasEnded = Guarded(false)
         let second = Task {
             defer { hasEnded.withLock { $0 = true } }
-            try await work.run { try await hang() }
+            try await work.run { try await waitForCancellation() }
         }
         // Nothing reports that it waits. It does by now, and if not, it is cancelled a little later.
         for _ in 0..<1000 { await Task.yield() }

@@ -13,3 +13,13 @@ extension OneWayReplicator {
         for await status in statuses { if try condition(status) { return } }
     }
 }
+
+/// Waits until the task is cancelled, as somebody does who never answers.
+///
+/// - Throws: `CancellationError`.
+func waitForCancellation() async throws {
+    let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+    for await _ in never {}
+    continuation.finish()
+    throw CancellationError()
+}

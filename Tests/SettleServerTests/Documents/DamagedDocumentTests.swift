@@ -149,7 +149,7 @@ import Testing
         // All documents are read from the beginning, as when a server starts.
         #expect(try orders.changes(includingDocuments: true).count >= 0)
         #expect(try await room.order("good").status == 201)
-        try await room.wait("good", for: "completed")
+        await room.wait("good", for: "completed")
         #expect(try await room.far.ask("GET", "/a/doc").json["n"] == 1)
         #expect(try await room.near.ask("GET", "/_scheduler/docs/_replicator").status == 200)
     }

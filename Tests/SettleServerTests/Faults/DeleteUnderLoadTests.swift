@@ -55,7 +55,7 @@ import Testing
         let bad = statuses.withLock { $0.filter { $0.key.hasPrefix("5") } }
         live.server.stop()
         // A separate thread writes the log.
-        if !bad.isEmpty { Thread.sleep(forTimeInterval: 1) }
+        if !bad.isEmpty { log.close() }
         let lines = try String(contentsOfFile: "\(folder.path)/log", encoding: .utf8)
         #expect(bad.isEmpty, "\(bad) \(lines)")
     }

@@ -113,12 +113,12 @@ private final class StoppingCrowd: Sendable {
     private struct State {
         var begun = 0
         var acknowledged = 0
-        var isOver = false
         var problems: [String] = []
     }
 
     private let state = Guarded(State())
     private let clients = DispatchGroup()
+    private let isOver = Promise<Bool>()
     private static let writers = 12
     private static let others = 4
     private let count = writers + 4 * others
@@ -146,7 +146,7 @@ private final class StoppingCrowd: Sendable {
     ///
     /// - Returns: The number of acknowledged new documents.
     func finish() -> Int {
-        state.withLock { $0.isOver = true }
+        isOver.fulfil(true)
         clients.wait()
         return state.withLock { $0.acknowledged }
     }
@@ -185,8 +185,9 @@ private final class StoppingCrowd: Sendable {
         try connection.write([UInt8](repeating: 120, count: 1_500_000))
         begin()
         while true {
-            try connection.write([UInt8](repeating: 120, count: 20_000))
-            usleep(100_000)
+            // A slow client: 200 kilobytes in a second.
+            try connection.write([UInt8](repeating: 120, count: 4000))
+            usleep(20_000)
         }
     }
 
@@ -204,7 +205,7 @@ private final class StoppingCrowd: Sendable {
         _ = try connection.read(through: "\r\n\r\n")
         begin()
         // The end comes after bytes that were not read, so the client would not notice it.
-        while !state.withLock({ $0.isOver }) { usleep(50_000) }
+        _ = isOver.wait()
         withExtendedLifetime(connection) {}
     }
 

@@ -46,7 +46,7 @@ import Testing
         try database.transaction {
             try database.save(Document(id: "own", body: [:]), onConflict: .fail)
             try writer.write(LiveServer.request("PUT", "/db/b", "{}"))
-            usleep(100_000)
+            waitUntil("the server has the edit") { live.server.load.requests == feeds.count + 1 }
             for feed in feeds {
                 for _ in 0..<20 { _ = try feed.read(through: "1\r\n\n\r\n") }
             }

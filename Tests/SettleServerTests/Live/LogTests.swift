@@ -126,13 +126,14 @@ final class LogRoom {
 
     /// The lines of the log, once there are `count`.
     func lines(_ count: Int) throws -> [String] {
-        for _ in 0..<1000 {
-            let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-            let lines = text.split(separator: "\n").map(String.init)
-            if lines.count >= count, text.hasSuffix("\n") { return lines }
-            usleep(10_000)
+        var text = ""
+        var lines: [String] { text.split(separator: "\n").map(String.init) }
+        waitUntil("the log has \(count) lines") {
+            text = try String(contentsOfFile: path, encoding: .utf8)
+            return lines.count >= count && text.hasSuffix("\n")
         }
-        throw CocoaError(.fileReadUnknown)
+        guard lines.count >= count else { throw CocoaError(.fileReadUnknown) }
+        return lines
     }
 }
 

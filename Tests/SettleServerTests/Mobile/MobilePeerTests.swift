@@ -5,6 +5,7 @@ import SettleDatabase
 import SettleMobile
 import SettlePlatform
 import SettleReplication
+import SettleTesting
 import Testing
 
 @testable import SettleServer
@@ -152,8 +153,7 @@ import Testing
         for round in 0..<3 {
             let id = DocumentID(unchecked: "doc-\(round)")
             try Self.save(id, ["round": .number(JSONNumber(round))], in: remote)
-            // The time limit of the suite ends the wait.
-            while try database.document(id) == nil { try await Task.sleep(for: .milliseconds(20)) }
+            await eventually("the document is pulled") { try database.document(id) != nil }
             #expect(try database.document(id)?["round"] == .number(JSONNumber(round)))
         }
         await replicator.stop()
@@ -176,8 +176,7 @@ import Testing
         let replicator = OneWayReplicator(configuration)
         replicator.start()
         for number in [1, 2] {
-            // The time limit of the suite ends the wait.
-            while try database.document("b")?["n"]?.int != number { try await Task.sleep(for: .milliseconds(20)) }
+            await eventually("the document is pulled") { try database.document("b")?["n"]?.int == number }
             try remote.update("b") { $0["n"] = 2 }
         }
         await replicator.stop()

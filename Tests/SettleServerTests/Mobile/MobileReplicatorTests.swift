@@ -36,13 +36,13 @@ import Testing
                 #expect(answer.status == 200, "\(answer.text)")
             }
         }
-        while room.far.server.load != (0, 0) { try await Task.sleep(for: .milliseconds(20)) }
+        await eventually("all connections are closed") { room.far.server.load == (0, 0) }
         // An open WebSocket counts.
         let peer = try MobilePeer("ws://admin:admin@127.0.0.1:\(room.far.port)/a")
         _ = try await peer.connect()
         #expect(room.far.server.load.connections == 1)
         await peer.close()
-        while room.far.server.load != (0, 0) { try await Task.sleep(for: .milliseconds(20)) }
+        await eventually("all connections are closed") { room.far.server.load == (0, 0) }
     }
 
     @Test func `a document of _replicator keeps pushing to a collection, and shows no password`() async throws {
@@ -53,9 +53,9 @@ import Testing
             "auth": ["basic": ["username": "admin", "password": "admin"]],
         ]
         #expect(try await room.order("on", ["target": target, "continuous": true]).status == 201)
-        try await room.wait("on", for: "running")
+        await room.wait("on", for: "running")
         #expect(try await room.near.ask("PUT", "/a/milk", ["n": 1]).status == 201)
-        try await room.far.wait(for: "/a%2Binventory%2Bfood/milk")
+        await room.far.wait(for: "/a%2Binventory%2Bfood/milk")
         #expect(try await !room.far.has("/a/milk"))
         let row = try await room.near.ask("GET", "/_scheduler/docs/_replicator/on").json
         #expect(row["target"]?.string == "ws://127.0.0.1:\(room.far.port)/a#inventory.food")
@@ -122,7 +122,7 @@ import Testing
         try notes.save(Document(id: "milk", body: ["n": 1]))
         let resumed = try await notes.replications.resume()
         #expect(resumed.map(\.configuration.target.name) == ["ws://127.0.0.1:\(live.port)/a#shop.food"])
-        try await live.wait(for: "/a%2Bshop%2Bfood/milk")
+        await live.wait(for: "/a%2Bshop%2Bfood/milk")
         await #expect(throws: PeerError.self) {
             try await notes.replications.renewPersistent(name, .basic(user: "other", password: "x"))
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleTesting
 import Testing
 
 @testable import SettleServer
@@ -23,8 +24,7 @@ import Testing
         let raw = try RawConnection(port: live.port)
         try raw.write([UInt8](Data(contentsOf: Self.folder.appending(path: file))))
         func counts() throws -> [Int] { [try database.info().documents].flatMap { [$0.live, $0.deleted] } }
-        // The time limit of the suite ends the wait.
-        while try counts() != [21, 1] { try await Task.sleep(for: .milliseconds(20)) }
+        await eventually("all documents are stored") { try counts() == [21, 1] }
         let document = try #require(try database.document(DocumentID(unchecked: "\(prefix)-edited")))
         #expect(document["text"] == "second" && document.revision?.description == edited)
         #expect(try database.tree(of: DocumentID(unchecked: "\(prefix)-gone"))?.isDeleted == true)

@@ -21,17 +21,15 @@ import Testing
             ]
             #expect(try near.ask("PUT", "/_replicator/\(name)", body.description).hasPrefix("HTTP/1.1 201"))
         }
-        try await far.wait(for: "/on/x")
-        try await far.wait(for: "/once/x")
-        while try !near.ask("GET", "/_replicator/once").contains("completed") {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        await far.wait(for: "/on/x")
+        await far.wait(for: "/once/x")
+        await eventually("it is completed") { try near.ask("GET", "/_replicator/once").contains("completed") }
         let port = near.port
         near.kill()
 
         near = try ServedFolder(folder, port: port)
         #expect(try near.ask("PUT", "/a/y", "{}").hasPrefix("HTTP/1.1 201"))
-        try await far.wait(for: "/on/y")
+        await far.wait(for: "/on/y")
         #expect(try await far.ask("GET", "/once/y").status == 404)
         #expect(try near.ask("GET", "/_scheduler/docs/_replicator/once").contains("completed"))
         near.kill()

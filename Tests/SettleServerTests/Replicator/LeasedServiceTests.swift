@@ -31,9 +31,10 @@ import Testing
             let isSeen = seen?.json(at: "")["node"] == .string(nodes[runner].name)
             return isSeen && services[1 - runner].runningJobs.first?.statistics != nil ? runner : nil
         }
-        while runner() == nil {
-            clock.advance(by: .milliseconds(500))
-            try await Task.sleep(for: .milliseconds(30))
+        await eventually("one runs it, and the other one knows") {
+            if runner() != nil { return true }
+            clock.advance(by: .milliseconds(150))
+            return false
         }
         let found = try #require(runner())
         let (here, there) = (services[found], services[1 - found])

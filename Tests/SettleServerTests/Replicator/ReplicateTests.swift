@@ -78,7 +78,7 @@ import Testing
         let id = try #require(started.json["_local_id"]?.string)
         #expect(started.status == 202 && id.hasSuffix("+continuous"))
         #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
-        try await room.far.wait(for: "/a/x")
+        await room.far.wait(for: "/a/x")
         #expect(try await room.replicate(["continuous": true]).json["_local_id"]?.string == id)
         let task = try await room.near.ask("GET", "/_active_tasks").json.array?.first { $0["type"] == "replication" }
         #expect(task?["replication_id"]?.string == id && task?["continuous"] == true)

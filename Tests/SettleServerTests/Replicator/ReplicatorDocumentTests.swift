@@ -9,7 +9,7 @@ import Testing
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
         #expect(try await room.order("once").status == 201)
-        try await room.wait("once", for: "completed")
+        await room.wait("once", for: "completed")
         let document = try await room.near.ask("GET", "/_replicator/once").json
         #expect(document["_replication_state"] == "completed" && document["owner"] == "admin")
         #expect(document["_replication_stats"]?["docs_written"] == 1)
@@ -22,22 +22,22 @@ import Testing
         #expect(try await room.near.ask("PUT", "/a/y", [:]).status == 201)
         let again = try await room.order("once", ["_rev": document["_rev"] ?? .null])
         #expect(again.status == 201)
-        try await room.far.wait(for: "/a/y")
+        await room.far.wait(for: "/a/y")
     }
 
     @Test func `a change of a document restarts its replication, and a deletion ends it`() async throws {
         let room = try await ReplicatorRoom()
         let first = try await room.order("on", ["continuous": true])
-        try await room.wait("on", for: "running")
+        await room.wait("on", for: "running")
         #expect(try await room.far.ask("PUT", "/b").status == 201)
         let second = try await room.order("on", ["continuous": true, "_rev": first.json["rev"] ?? .null], to: "b")
         #expect(second.status == 201)
         #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
-        try await room.far.wait(for: "/b/x")
+        await room.far.wait(for: "/b/x")
         #expect(try await !room.far.has("/a/x"))
         let revision = try #require(second.json["rev"]?.string)
         #expect(try await room.near.ask("DELETE", "/_replicator/on?rev=\(revision)").status == 200)
-        try await room.wait("on", for: nil)
+        await room.wait("on", for: nil)
         #expect(try await room.near.ask("GET", "/_scheduler/jobs").json["total_rows"] == 0)
     }
 
@@ -45,12 +45,12 @@ import Testing
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
         #expect(try await room.order("later", ["continuous": true], to: "later").status == 201)
-        try await room.wait("later", for: "crashing")
+        await room.wait("later", for: "crashing")
         let row = try await room.near.ask("GET", "/_scheduler/docs/_replicator/later").json
         #expect(row["info"]?["error"]?.string?.contains("could not open") == true && row["error_count"]?.int ?? 0 > 0)
         #expect(try await room.far.ask("PUT", "/later").status == 201)
-        try await room.wait("later", for: "running")
-        try await room.far.wait(for: "/later/x")
+        await room.wait("later", for: "running")
+        await room.far.wait(for: "/later/x")
         let states = try await room.near.ask("GET", "/_scheduler/docs?states=running,pending").json
         #expect(states["docs"]?.array?.count == 1)
         #expect(
@@ -65,7 +65,7 @@ import Testing
         #expect(try await room.near.ask("PUT", "/_replicator/bad", named).status == 403)
         let brought: JSONValue = ["new_edits": false, "docs": [["_id": "bad", "_rev": "1-a", "source": "x"]]]
         #expect(try await room.near.ask("POST", "/_replicator/_bulk_docs", brought).status == 201)
-        try await room.wait("bad", for: "failed")
+        await room.wait("bad", for: "failed")
         let document = try await room.near.ask("GET", "/_replicator/bad").json
         #expect(document["_replication_state_reason"]?.string?.contains("target") == true)
     }
@@ -73,12 +73,12 @@ import Testing
     @Test func `of two documents for the same replication one runs, then the other`() async throws {
         let room = try await ReplicatorRoom()
         let first = try await room.order("one", ["continuous": true])
-        try await room.wait("one", for: "running")
+        await room.wait("one", for: "running")
         #expect(try await room.order("two", ["continuous": true, "comment": "the same"]).status == 201)
-        try await room.wait("two", for: "error")
+        await room.wait("two", for: "error")
         #expect(
             try await room.near.ask("DELETE", "/_replicator/one?rev=\(first.json["rev"]?.string ?? "")").status == 200)
-        try await room.wait("two", for: "running")
+        await room.wait("two", for: "running")
     }
 
     @Test func `other databases named _replicator have jobs, from their creation to their deletion`() async throws {
@@ -89,13 +89,13 @@ import Testing
         ]
         #expect(try await room.near.ask("PUT", "/team%2F_replicator/on", body).status == 201)
         for path in ["team/_replicator", "team%2F_replicator"] {
-            while try await room.near.ask("GET", "/_scheduler/docs/\(path)/on").json["state"] != "running" {
-                try await Task.sleep(for: .milliseconds(20))
+            await eventually("it is running") {
+                try await room.near.ask("GET", "/_scheduler/docs/\(path)/on").json["state"] == "running"
             }
             #expect(try await room.near.ask("GET", "/_scheduler/docs/\(path)").json["total_rows"] == 1)
         }
         #expect(try await room.near.ask("DELETE", "/team%2F_replicator").status == 200)
-        try await room.waitForNoJob()
+        await room.waitForNoJob()
     }
 
     /// The shorter interval ends before a replication has made its first request.
@@ -110,8 +110,8 @@ import Testing
         #expect(try await room.order("two", ["continuous": true], to: "b").status == 201)
         for number in 0..<3 {
             #expect(try await room.near.ask("PUT", "/a/x\(number)", [:]).status == 201)
-            try await room.far.wait(for: "/a/x\(number)")
-            try await room.far.wait(for: "/b/x\(number)")
+            await room.far.wait(for: "/a/x\(number)")
+            await room.far.wait(for: "/b/x\(number)")
         }
     }
 }

@@ -43,16 +43,16 @@ final class ReplicatorRoom {
     }
 
     /// Waits until the scheduler reports a state for a document; `nil` for none.
-    func wait(_ id: String, for state: String?) async throws {
-        while try await near.ask("GET", "/_scheduler/docs/_replicator/\(id)").json["state"]?.string != state {
-            try await Task.sleep(for: .milliseconds(20))
+    func wait(_ id: String, for state: String?, sourceLocation: SourceLocation = #_sourceLocation) async {
+        await eventually("the state of \(id) is \(state ?? "gone")", sourceLocation: sourceLocation) {
+            try await near.ask("GET", "/_scheduler/docs/_replicator/\(id)").json["state"]?.string == state
         }
     }
 
     /// Waits until there is no job.
-    func waitForNoJob() async throws {
-        while try await near.ask("GET", "/_scheduler/jobs").json["total_rows"] != 0 {
-            try await Task.sleep(for: .milliseconds(20))
+    func waitForNoJob() async {
+        await eventually("there is no job") {
+            try await near.ask("GET", "/_scheduler/jobs").json["total_rows"] == 0
         }
     }
 }
@@ -94,7 +94,7 @@ extension LiveServer {
     func has(_ path: String) async throws -> Bool { try await ask("GET", path).status == 200 }
 
     /// Waits for a path to exist.
-    func wait(for path: String) async throws {
-        while try await !has(path) { try await Task.sleep(for: .milliseconds(20)) }
+    func wait(for path: String, sourceLocation: SourceLocation = #_sourceLocation) async {
+        await eventually("\(path) exists", sourceLocation: sourceLocation) { try await has(path) }
     }
 }

@@ -1,4 +1,5 @@
 import Settle
+import SettleTesting
 import Testing
 
 @testable import SettleServer
@@ -47,9 +48,9 @@ import Testing
             try await room.near.ask("GET", "/_scheduler/ledger/\(id)").json["rows"]?.array ?? []
         }
         var rows: [JSONValue] = []
-        while rows.count < 2 {
+        await eventually("the ledger lists both") {
             rows = try await ledger()
-            try await Task.sleep(for: .milliseconds(20))
+            return rows.count >= 2
         }
         #expect(rows.compactMap { $0["rev"]?.string }.sorted() == ["2-b", "2-c"])
         #expect(rows.allSatisfy { $0["id"] == "x" && $0["kind"] == "losing" })
@@ -57,8 +58,8 @@ import Testing
             "POST", "/a/_settle/x", ["keep": "2-d", "leaves": ["2-b", "2-c", "2-d"]])
         #expect(settled.status == 201, "\(settled.text)")
         // The closing tombstones are the leaves that are left now.
-        while try await ledger().compactMap({ $0["rev"]?.string }).contains("2-b") {
-            try await Task.sleep(for: .milliseconds(20))
+        await eventually("the ledger lists it no longer") {
+            try await !ledger().contains { $0["rev"] == "2-b" }
         }
         #expect(try await leaves(room).contains("2-b") == false)
     }

@@ -11,6 +11,19 @@ import Testing
         try client.send("GET", "/_all_dbs\(query)").json.array?.compactMap(\.string) ?? []
     }
 
+    /// Waits until the file system would give a change of the folder another time than it has: its clock is coarse.
+    private func waitForFileTime(after client: RouterClient) throws {
+        func time(_ path: String) throws -> Date? {
+            try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+        }
+        let last = try #require(try time(client.folder.path))
+        let other = try TemporaryFolder()
+        waitUntil("the file system's clock goes on") {
+            try Data().write(to: URL(filePath: other("file")))
+            return try time(other("file")).map { $0 > last } ?? false
+        }
+    }
+
     @Test func `what the server creates and deletes is listed at once`() throws {
         let client = try RouterClient()
         #expect(try names(client) == [])
@@ -26,11 +39,10 @@ import Testing
         _ = try client.send("PUT", "/a")
         #expect(try names(client) == ["a"])
         let store = try DocumentStore(path: client.folder.path)
-        // The clock of the file system is coarse.
-        usleep(50_000)
+        try waitForFileTime(after: client)
         try store.create("b").close()
         #expect(try names(client) == ["a", "b"])
-        usleep(50_000)
+        try waitForFileTime(after: client)
         try store.delete("a")
         _ = try client.send("PUT", "/c")
         #expect(try names(client) == ["b", "c"])
@@ -40,7 +52,7 @@ import Testing
         let client = try RouterClient()
         _ = try client.send("PUT", "/a")
         let copy = client.folder("copy.settle")
-        usleep(50_000)
+        try waitForFileTime(after: client)
         try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
         #expect(try names(client) == ["a"])
         try FileManager.default.copyItem(

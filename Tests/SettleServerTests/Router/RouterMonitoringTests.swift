@@ -1,6 +1,7 @@
 import Dispatch
 import Settle
 import SettleHTTP
+import SettleTesting
 import Testing
 
 @testable import SettleServer
@@ -24,9 +25,7 @@ import Testing
         #expect(task?["changes_done"] == 1 && task?["total_changes"] == 4 && task?["phase"] == "document_copy")
         #expect(try client.send("GET", "/db").json["compact_running"] == true)
         goesOn.signal()
-        for _ in 0..<6000 where client.server.state.compactions.isRunning("db") {
-            _ = begun.wait(timeout: .now() + 0.01)
-        }
+        waitUntil("the compaction ends") { !client.server.state.compactions.isRunning("db") }
         #expect(try client.send("GET", "/_active_tasks").json == [])
         let failure: JSONValue = ["number": 1, "error": "disk_full", "reason": "there is no room"]
         #expect(try client.send("GET", "/db/_info").json["compaction"] == failure)

@@ -29,14 +29,20 @@ import Testing
             // Both have it open, and hear of its commits.
             for other in [nodes.one, nodes.two] { #expect(try other.send("GET", "/\(name)").status == 200) }
             #expect(try node.send("PUT", "/\(name)/a", [:]).status == 201)
-            waitUntil { (try? events(nodes.one).contains("updated:\(name)")) ?? false }
+            waitUntil("the write is logged") { try events(nodes.one).contains("updated:\(name)") }
             #expect(try times("created:\(name)", nodes) == 1)
+            // The other node hears of the commit now, if it has not heard of it before.
+            for other in [nodes.one, nodes.two] { #expect(try other.send("GET", "/\(name)/a").status == 200) }
         }
-        // Longer than changes are collected, and than other nodes wait for news.
-        usleep(1_500_000)
+        // A node logs what it has noted in order, so a later write of each node brings what was noted before.
+        for (name, node) in [("third", nodes.one), ("fourth", nodes.two)] {
+            #expect(try node.send("PUT", "/\(name)").status == 201)
+            #expect(try node.send("PUT", "/\(name)/a", [:]).status == 201)
+            waitUntil("the last write is logged") { try events(nodes.one).contains("updated:\(name)") }
+        }
         for name in ["first", "second"] { #expect(try times("updated:\(name)", nodes) == 1) }
         for node in [nodes.one, nodes.two] {
-            #expect(try events(node).sorted().filter { !$0.contains("_") }.count == 4)
+            #expect(try events(node).sorted().filter { !$0.contains("_") }.count == 8)
         }
     }
 
@@ -49,7 +55,7 @@ import Testing
             #expect(try nodes.two.send("PUT", "/db/a\(round)", [:]).status == 201)
             #expect(try nodes.one.send("PUT", "/mine\(round)").status == 201)
             let wanted: Set = ["created:db", "created:new\(round)", "created:mine\(round)", "updated:db"]
-            waitUntil { (try? wanted.isSubset(of: events(nodes.one))) ?? false }
+            waitUntil("\(wanted) are logged") { try wanted.isSubset(of: events(nodes.one)) }
             #expect(try nodes.two.send("DELETE", "/new\(round)").status == 200)
             #expect(try events(nodes.one).contains("deleted:new\(round)"))
             #expect(try nodes.two.send("DELETE", "/_global_changes").status == 200)
@@ -66,8 +72,7 @@ import Testing
             for (number, node) in [nodes.one, nodes.two].enumerated() {
                 #expect(try node.send("PUT", "/db/\(round)-\(number)", [:]).status == 201)
             }
-            waitUntil { (try? events(nodes.two, since: since).contains("updated:db")) ?? false }
-            usleep(600_000)
+            waitUntil("a write is logged") { try events(nodes.two, since: since).contains("updated:db") }
         }
         #expect(try (4...8).contains(times("updated:db", nodes)))
     }
@@ -77,10 +82,16 @@ import Testing
         _ = try nodes.one.send("GET", "/_db_updates")
         #expect(try nodes.one.send("PUT", "/db").status == 201)
         #expect(try nodes.one.send("PUT", "/db/a", [:]).status == 201)
+        waitUntil("the first write is logged") { try events(nodes.one).contains("updated:db") }
+        let since = try #require(try nodes.one.send("GET", "/_db_updates").json["last_seq"]?.string)
+        // Writes are logged half a second apart, so the next one is still to be logged when the store is gone.
+        #expect(try nodes.one.send("PUT", "/db/b", [:]).status == 201)
         nodes.memory.isDown = true
-        usleep(1_200_000)
+        // A deletion is logged after the writes before it; so this call returns when an attempt for them has failed.
+        nodes.one.server.state.updates.deleted("none")
+        #expect(nodes.memory.network.failures > 0)
         nodes.memory.isDown = false
-        waitUntil { (try? events(nodes.two).contains("updated:db")) ?? false }
+        waitUntil("the second write is logged") { try events(nodes.two, since: since).contains("updated:db") }
     }
 
     @Test func `no node marks the log as its own`() throws {
