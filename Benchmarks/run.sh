@@ -2,7 +2,8 @@
 # Measures Settle against a floor or a peer in the same run, and prints ratios of medians.
 #
 #   Benchmarks/run.sh                 all of it, a few minutes
-#   RUNS=9 Benchmarks/run.sh store    one of: store, clocks, journal, conflicts, json, tree, views, find, million, server, replication
+#   RUNS=9 Benchmarks/run.sh store    one of: store, clocks, journal, conflicts, json, tree, views, find, import, million, server,
+#                                     replication
 #   SIZES=100000,1000000,10000000 Benchmarks/run.sh growth
 #                                     how the cost of a request grows with the database; not a part of all
 #   SIZES=1000,10000,100000 Benchmarks/run.sh databases
@@ -62,6 +63,12 @@ if wants clocks; then "$bin/StoreBenchmark" clocks 20000 "$runs"; fi
 if wants conflicts; then "$bin/ConflictBenchmark" 10000 "$runs"; fi
 if wants views; then "$bin/ViewBenchmark" 50000 "$runs"; fi
 if wants find; then "$bin/FindBenchmark" 50000 "$runs"; fi
+if wants import; then
+    # Files and dumps of other products beside plain lines of the same documents.
+    (cd .. && swift build -c release --product settle)
+    settle=$(cd .. && swift build -c release --show-bin-path)/settle
+    python3 import/rates.py --settle "$settle" --documents "${DOCUMENTS:-20000}" --runs "$runs"
+fi
 if wants million; then
     # The tool imports a million documents from a pipe; what counts is that its memory stays flat.
     (cd .. && swift build -c release --product settle)

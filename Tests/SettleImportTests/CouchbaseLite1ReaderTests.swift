@@ -50,6 +50,21 @@ import Testing
         #expect(leaf.history.revisions.map(\.description) == ["3-c", "2-b", "1-a"])
     }
 
+    @Test func `an attachment that a row lists several times is one, as the newest entry says`() throws {
+        let key = SHA1.hash(Array("text".utf8))
+        let entries = [[UInt8](repeating: 7, count: 20), key].map {
+            "INSERT INTO attachments VALUES(1, 'a.txt', \(MadeDatabase.blob($0)), 'text/plain', 4, 1)"
+        }
+        let schema =
+            MadeDatabase.schemaOf1 + [
+                "CREATE TABLE attachments (sequence INTEGER, filename TEXT, key BLOB, type TEXT, length INTEGER, revpos INTEGER)"
+            ]
+        let documents = try documents(
+            [MadeDatabase.document(1, "a"), MadeDatabase.row(1, "1-a", "{}")] + entries, schema: schema)
+        let attachments = try #require(documents.first?.leaves.first).attachments
+        #expect(attachments.map(\.name) == ["a.txt"] && attachments.map(\.digest) == [.sha1(key)])
+    }
+
     @Test func `a branch point with a body is a base`() throws {
         let documents = try documents([
             MadeDatabase.document(1, "a"), MadeDatabase.row(1, "1-a", #"{"v":1}"#),

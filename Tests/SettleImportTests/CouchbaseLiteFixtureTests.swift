@@ -96,7 +96,7 @@ import Testing
     }
 
     /// The history that a vector in text stands for: `time@device; …`, the newest first.
-    private static func history(_ vector: String) -> [String] {
+    static func history(_ vector: String) -> [String] {
         let own = "5b0235893baa4f01ba92cd17663fb578"
         let versions = vector.split { ";, ".contains($0) }.map { version in
             let parts = version.split(separator: "@").map(String.init)

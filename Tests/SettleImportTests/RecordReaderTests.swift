@@ -86,4 +86,11 @@ struct RecordReaderTests {
         #expect(texts(try read("{\"docs\":1}\n")) == ["{\"docs\":1}"])
         #expect(texts(try read("{\"new_edits\":1}\n")) == ["{\"new_edits\":1}"])
     }
+
+    @Test func `the revisions of a line of a backup have their columns in it`() throws {
+        let text =
+            "{\"name\":\"@cloudant/couchbackup\",\"version\":\"2.9\"}\n[{\"_id\":\"a\"}, {\"_id\":\"b\"}]\n"
+        let all = try records(of: RecordReader(nil, pieces(of: Array(text.utf8), 5)))
+        #expect(all.map(\.line) == [2, 2] && all.map(\.column) == [2, 15])
+    }
 }

@@ -293,7 +293,7 @@ extension CouchbaseLite1Reader {
     private func attachments(at sequence: Int64) throws -> [ForeignAttachment] {
         guard hasAttachments else { return [] }
         let columns = ["type", "length", "revpos", "encoding"].map { file.has("attachments", $0) ? "a.\($0)" : "NULL" }
-        return try file.query(
+        let found = try file.query(
             """
             SELECT a.filename, a.key, \(columns.joined(separator: ", "))
             FROM temp.foreign_attachments AS list CROSS JOIN main.attachments AS a ON a.rowid = list.entry
@@ -307,6 +307,9 @@ extension CouchbaseLite1Reader {
                 digest: digest.map { .sha1($0) }, isGzip: row.integer(5) == 1,
                 place: digest.map { blobs.place(of: $0) } ?? .missing("its digest is damaged"))
         }
+        // Early versions of sync-android could list an attachment several times. The newest entry counts.
+        var names: Set<String> = []
+        return found.reversed().filter { names.insert($0.name).inserted }.reversed()
     }
 
     private static func digest(_ key: [UInt8], isText: Bool) -> [UInt8]? {

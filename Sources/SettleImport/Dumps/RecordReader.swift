@@ -335,7 +335,8 @@ extension RecordReader {
         func add(_ range: Range<Int>) {
             let bytes = part.bytes[range].drop { TextCursor.isBlank($0) }
             guard !bytes.isEmpty else { return }
-            let record = record(part, bytes.startIndex..<range.upperBound)
+            // A line has no line end in it, so that nothing is counted from its start for each of its revisions.
+            let record = Record(bytes: Array(bytes), line: part.line, column: part.column + bytes.startIndex)
             if !notes.isShallow { detectShallow(record.bytes) }
             waiting.append(record)
         }

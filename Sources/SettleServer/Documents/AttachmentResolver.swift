@@ -5,11 +5,24 @@ internal import SettleDatabase
 struct FollowingContents: Sendable {
     /// By the bytes of the names, because Swift considers two spellings of one accented letter equal.
     private var contents: [[UInt8]: DocumentAttachment] = [:]
+    /// The digests of the bytes that came, where they may be compressed since.
+    private var received: [[UInt8]: AttachmentDigest] = [:]
 
     /// The content of an attachment.
     subscript(name: String) -> DocumentAttachment? {
         get { contents[Array(name.utf8)] }
         set { contents[Array(name.utf8)] = newValue }
+    }
+
+    /// Adds a content, with the digest of the bytes that came.
+    mutating func add(_ content: DocumentAttachment, received digest: AttachmentDigest?) {
+        self[content.name] = content
+        received[Array(content.name.utf8)] = digest
+    }
+
+    /// Whether the bytes that came for an attachment have a digest.
+    func came(as name: String, with digest: String?) -> Bool {
+        digest.flatMap { AttachmentDigest($0) }.map { $0 == received[Array(name.utf8)] } ?? false
     }
 
     /// The contents as new in a generation.
@@ -92,9 +105,10 @@ struct AttachmentResolver {
                 guard let content = following[attachment.name] else {
                     throw HTTPError.badRequest("the content of attachment \(attachment.name) does not follow")
                 }
-                guard generation != nil || Self.isDigest(attachment.digest, of: content) else {
-                    throw HTTPError.otherContent
-                }
+                guard
+                    generation != nil || Self.isDigest(attachment.digest, of: content)
+                        || following.came(as: attachment.name, with: attachment.digest)
+                else { throw HTTPError.otherContent }
                 return content
             case .stub:
                 let before = try known ?? earlier() ?? []

@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleCrypto
 internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
@@ -145,9 +146,12 @@ enum MultipartDocumentReader {
                 throw HTTPError.badRequest("the content of attachment \(attachment.name) does not follow")
             }
             let writer = try database.attachmentWriter(contentType: attachment.contentType, encoding: encoding)
+            // What came plain may be compressed here, and a digest means either of both.
+            let md5 = encoding == nil && attachment.digest != nil ? MD5() : nil
             var count: Int64 = 0
             while let piece = try reader.readContent() {
                 count += Int64(piece.count)
+                md5?.update(piece)
                 if let length, count > length { throw HTTPError.badRequest("attachment longer than expected") }
                 try writer.write(piece)
             }
@@ -156,7 +160,9 @@ enum MultipartDocumentReader {
                 let isLast = try reader.nextPart() == nil
                 throw HTTPError.badRequest("attachment \(isLast ? "shorter" : "longer") than expected")
             }
-            following[attachment.name] = try described(try writer.finish(name: attachment.name), attachment)
+            following.add(
+                try described(try writer.finish(name: attachment.name), attachment),
+                received: md5.flatMap { AttachmentDigest(md5: $0.finish()) })
         }
         while try reader.nextPart() != nil {}
         return (document, following)

@@ -151,12 +151,15 @@ struct ImportCommandTests {
 
     // MARK: Collections
 
-    static let collections: String? = {
+    /// The path of a file of another product, where such files lie beside the repository.
+    static func fixture(_ path: String) -> String? {
         var root = URL(filePath: #filePath)
         for _ in 0..<5 { root.deleteLastPathComponent() }
-        let place = root.appending(path: "shared/files/cblite2-made/tree.cblite2").path
+        let place = root.appending(path: "shared/files/\(path)").path
         return FileManager.default.fileExists(atPath: place) ? place : nil
-    }()
+    }
+
+    static let collections = fixture("cblite2-made/tree.cblite2")
 
     @Test(.enabled(if: collections != nil))
     func `collections go into the databases that a server serves them from`() throws {

@@ -67,6 +67,21 @@ import Testing
         #expect(try client.send("GET", "/db/d").status == (digest == nil ? 200 : 404))
     }
 
+    /// PouchDB and Couchbase Lite don't compress texts, and the server does.
+    @Test(arguments: ["ONE", "TWO"])
+    func `a text with the digest of its plain bytes is taken, as in CouchDB`(content: String) throws {
+        let client = try RouterClient.withDatabase()
+        let attachment: JSONValue = [
+            "follows": true, "length": 3, "content_type": "text/plain", "digest": "md5-vCHmSEUw/J0DE8uBa3Mzlg==",
+        ]
+        var body = Array("--b\r\nContent-Type: application/json\r\n\r\n".utf8)
+        body += revision(["a"], ["c": attachment]).utf8 + Array("\r\n--b\r\n\r\n\(content)\r\n--b--".utf8)
+        let put = try client.send(
+            "PUT", "/db/d?new_edits=false", bytes: body, headers: ["Content-Type": "multipart/related; boundary=b"])
+        #expect(put.status == (content == "ONE" ? 201 : 400), "\(put.text)")
+        if content == "ONE" { #expect(try client.send("GET", "/db/d/c").text == "ONE") }
+    }
+
     @Test(arguments: [nil, 1]) func `a content that the known ancestor has is a stub`(revpos: Int?) throws {
         let client = try client(revpos: revpos)
         var same = Self.two
