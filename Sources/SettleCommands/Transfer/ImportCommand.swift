@@ -139,17 +139,15 @@ extension ImportCommand {
             }
         } catch let error as CommandError where error.status == .interrupted { interruption = error }
         bar.finish()
-        try summarize(importer.counts, records, input, bar.elapsed, console)
+        try summarize(importer.counts, importer.notes(of: records), input, bar.elapsed, console)
         if let interruption { throw interruption }
         return importer.counts.failed + importer.counts.lostAttachments > 0 ? .failure : .success
     }
 
     private static func summarize(
-        _ counts: RecordImporter.Counts, _ records: any RecordSource, _ input: ImportInput, _ elapsed: Duration,
+        _ counts: RecordImporter.Counts, _ notes: DumpNotes, _ input: ImportInput, _ elapsed: Duration,
         _ console: Console
     ) throws {
-        var notes = records.notes
-        if input.source.kind == .couchdb { notes.conflicts += counts.conflicts }
         let bytes = input.position().done
         guard !console.isJSON else {
             var json = counts.json(elapsed, bytes: bytes)

@@ -200,8 +200,13 @@ extension RecordReader {
             return try lacksDocument(part)
         }
         hasDocument = true
-        if let leaves = Self.value("changes", outline, part.bytes)?.array, leaves.count > 1 { notes.conflicts += 1 }
         var record = record(part, range)
+        // A document that lists its conflicts is counted with its import.
+        if let leaves = Self.value("changes", outline, part.bytes)?.array, leaves.count > 1,
+            (try? JSONOutline(record.bytes))?["_conflicts"] == nil
+        {
+            notes.conflicts += 1
+        }
         record.isDeletionAtSource = Self.value("deleted", outline, part.bytes) == true
         waiting.append(record)
     }

@@ -165,7 +165,7 @@ extension ForeignDatabase {
         report.localDocuments = counts.locals
         report.known = counts.known
         report.tombstones = counts.tombstones
-        report.leftOut = source.notes.texts
+        report.leftOut = importer.notes(of: source).texts
         return report
     }
 }

@@ -24,8 +24,11 @@ public struct ImportReport: Sendable {
     public internal(set) var leaves = 0
     /// Of those, the ones that were there before.
     public internal(set) var known = 0
-    /// The documents with several leaves that are not deleted; they are not counted in a dump.
+    /// The documents with several leaves that are not deleted. They are not counted in a dump, whose revisions come in any order:
+    /// there it is 0.
     public internal(set) var conflicts = 0
+    /// Whether ``conflicts`` were counted.
+    private let countsConflicts: Bool
     /// The documents whose leaves are all deleted.
     public internal(set) var tombstones = 0
     /// The attachments of the leaves.
@@ -49,7 +52,10 @@ public struct ImportReport: Sendable {
     /// What the source has and an import leaves out, such as views, each in a few words.
     public internal(set) var leftOut: [String] = []
 
-    init(_ source: ForeignDatabase) { (kind, product) = (source.kind, source.product) }
+    init(_ source: ForeignDatabase) {
+        (kind, product) = (source.kind, source.product)
+        countsConflicts = if case .reader = source.content { true } else { false }
+    }
 
     /// Whether all documents and attachments were taken.
     public var isWhole: Bool { lostRevisions == 0 && lostAttachments == 0 }
@@ -77,7 +83,8 @@ extension ImportReport: CustomStringConvertible {
         func number(_ value: some BinaryInteger) -> JSONValue { .number(JSONNumber(value)) }
         return [
             "kind": .string(kind.rawValue), "product": .string(product), "documents": number(documents),
-            "leaves": number(leaves), "known": number(known), "conflicts": number(conflicts),
+            "leaves": number(leaves), "known": number(known),
+            "conflicts": countsConflicts ? number(conflicts) : .null,
             "tombstones": number(tombstones), "attachments": number(attachments),
             "attachment_bytes": number(attachmentBytes), "local": number(localDocuments),
             "expirations": number(expirations), "lost_revisions": number(lostRevisions),
@@ -91,10 +98,11 @@ extension ImportReport: CustomStringConvertible {
     /// The report in lines of text.
     public var description: String {
         var lines = ["\(product), \(counted(documents, "document"))"]
+        var parts = [counted(leaves, "leaf revision"), counted(tombstones, "tombstone")]
+        if countsConflicts { parts.insert(counted(conflicts, "conflict"), at: 1) }
         lines.append(
             """
-            Imported  \(counted(documents, "document")) (\(counted(leaves, "leaf revision")), \
-            \(counted(conflicts, "conflict")), \(counted(tombstones, "tombstone"))), \
+            Imported  \(counted(documents, "document")) (\(parts.joined(separator: ", "))), \
             \(counted(attachments, "attachment")) (\(attachmentBytes) bytes), \
             \(counted(localDocuments, "local document"))
             """)
