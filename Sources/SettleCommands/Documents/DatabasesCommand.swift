@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Settle
+internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleServer
@@ -202,8 +203,5 @@ enum DatabaseFolders {
     }
 
     /// The name of a database, as the server of its folder calls it.
-    static func name(of folder: String) -> String {
-        guard folder.hasSuffix(".settle") else { return folder }
-        return String(folder.dropLast(".settle".count)).replacing("%2F", with: "/")
-    }
+    static func name(of folder: String) -> String { DocumentStore.name(ofFolder: folder) ?? folder }
 }
