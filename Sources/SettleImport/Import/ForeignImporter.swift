@@ -175,7 +175,8 @@ extension ForeignImporter {
                 if let date = document.expiration, try Self.expire(document.id, date, in: store) { expirations += 1 }
                 if options.keepsWinners, let shown = document.shown { try store.keep(shown, of: document.id) }
             }
-            if let last = documents.last, let identity = reader.identity {
+            // Several documents may have the first sequence: those of which the file has none.
+            if let last = documents.last, last.sequence > 1, let identity = reader.identity {
                 try store.setMark([
                     "source": .string(identity), "collection": .string(options.collection),
                     "sequence": .string(String(last.sequence)),
