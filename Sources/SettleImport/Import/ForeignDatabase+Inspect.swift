@@ -16,6 +16,7 @@ extension ForeignDatabase {
     package func inspect(
         _ options: ImportOptions, verifies: Bool, scratch: Database, progress: (ImportProgress) throws -> Void
     ) throws -> ImportReport {
+        let pushed = try pushRecord(for: options)
         guard case .reader(let reader) = content else {
             return try importAll(into: InspectingStore(scratch), options: options, progress: progress)
         }
@@ -28,6 +29,11 @@ extension ForeignDatabase {
         }
         let total = try reader.count(in: options.collection)
         try reader.forEachDocument(in: options.collection, after: 0) { document in
+            if let pushed, try pushed.includes(document) {
+                report.documents += 1
+                report.pushed += 1
+                return
+            }
             report.count(document)
             for leaf in document.leaves {
                 for attachment in leaf.attachments {
@@ -106,6 +112,8 @@ private struct InspectingStore: ImportStore {
     func insert(_ revisions: [ReplicatedRevision]) throws -> [ImportOutcome] { revisions.map { _ in .stored } }
 
     func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws {}
+
+    func history(of id: DocumentID, endingIn signature: RevisionSignature) throws -> RevisionHistory? { nil }
 
     func setExpiration(_ date: Date, of id: DocumentID) throws -> Bool { true }
 

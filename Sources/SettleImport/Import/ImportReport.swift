@@ -29,6 +29,8 @@ public struct ImportReport: Sendable {
     public internal(set) var conflicts = 0
     /// Whether ``conflicts`` were counted.
     private let countsConflicts: Bool
+    /// The documents that were passed over, because the product had pushed them to its server.
+    public internal(set) var pushed = 0
     /// The documents whose leaves are all deleted.
     public internal(set) var tombstones = 0
     /// The attachments of the leaves.
@@ -60,9 +62,9 @@ public struct ImportReport: Sendable {
     /// Whether all documents and attachments were taken.
     public var isWhole: Bool { lostRevisions == 0 && lostAttachments == 0 }
 
-    /// Whether a database into which all was imported may have this number of documents: those that were lost are missing, and those
-    /// that expire may be gone already.
-    func explains(_ stored: Int) -> Bool { stored + lostRevisions + expirations >= documents }
+    /// Whether a database into which all was imported may have this number of documents: those that were lost or
+    /// passed over are missing, and those that expire may be gone already.
+    func explains(_ stored: Int) -> Bool { stored + lostRevisions + expirations + pushed >= documents }
 
     mutating func record(_ fault: Fault) {
         if fault.attachment == nil { lostRevisions += 1 } else { lostAttachments += 1 }
@@ -84,7 +86,7 @@ extension ImportReport: CustomStringConvertible {
         return [
             "kind": .string(kind.rawValue), "product": .string(product), "documents": number(documents),
             "leaves": number(leaves), "known": number(known),
-            "conflicts": countsConflicts ? number(conflicts) : .null,
+            "pushed": number(pushed), "conflicts": countsConflicts ? number(conflicts) : .null,
             "tombstones": number(tombstones), "attachments": number(attachments),
             "attachment_bytes": number(attachmentBytes), "local": number(localDocuments),
             "expirations": number(expirations), "lost_revisions": number(lostRevisions),
@@ -102,11 +104,12 @@ extension ImportReport: CustomStringConvertible {
         if countsConflicts { parts.insert(counted(conflicts, "conflict"), at: 1) }
         lines.append(
             """
-            Imported  \(counted(documents, "document")) (\(parts.joined(separator: ", "))), \
+            Imported  \(counted(documents - pushed, "document")) (\(parts.joined(separator: ", "))), \
             \(counted(attachments, "attachment")) (\(attachmentBytes) bytes), \
             \(counted(localDocuments, "local document"))
             """)
         if known > 0 { lines.append("Known     \(counted(known, "leaf revision")) before this import") }
+        if pushed > 0 { lines.append("Pushed    \(counted(pushed, "document")) before, which were passed over") }
         if expirations > 0 { lines.append("Expiring  \(counted(expirations, "document"))") }
         if !isWhole {
             lines.append(

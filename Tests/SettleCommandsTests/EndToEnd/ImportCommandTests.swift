@@ -99,6 +99,7 @@ struct ImportCommandTests {
 
     @Test(arguments: [
         ["--keep-winner"], ["--collection", "Shop.Orders"], ["--all-collections"], ["--csv", "--from", "json"],
+        ["--unsynced"], ["--synced-with", "http://couch.example/db"],
     ])
     func `options of another kind of input are refused, and nothing is created`(words: [String]) throws {
         try room.write(Self.backup, to: "backup.txt")
@@ -171,5 +172,18 @@ struct ImportCommandTests {
             #expect(try room.run(all: ["import", "two", file] + words).status == 2, "\(words)")
         }
         #expect(try room.leaves("one") == room.leaves("shop+$shop+$orders"))
+    }
+
+    @Test(.enabled(if: collections != nil)) func `only what was not pushed is imported on request`() throws {
+        let file = try #require(Self.collections)
+        let dry = try room.run("import", "shop", file, "--unsynced", "--dry-run", "--json")
+        let first = try JSONValue(parsing: try #require(dry.lines.first))
+        let outcome = try room.run("import", "shop", file, "--unsynced", "--json")
+        let pushed = try #require(outcome.json["pushed"]?.int)
+        #expect(outcome.status == 0 && pushed > 0 && first["pushed"]?.int == pushed, "\(outcome)")
+        #expect(try room.run("get", "shop", "after-sync").status == 0)
+        #expect(try room.run("get", "shop", "plain-0").status == 3)
+        #expect(try room.run("import", "shop", file, "--synced-with", "http://couch.example/db").status == 2)
+        #expect(try room.run("import", "shop", file, "--unsynced", "--synced-with", "couch").status == 2)
     }
 }
