@@ -10,8 +10,9 @@ enum ImportCommand: Command {
         discussion: """
             FILE is recognized by its content: JSON documents in lines, one after the other or in an array, as `settle export` \
             writes them; saved answers of CouchDB (_all_docs, _changes, _find, _local_docs, views) with include_docs=true; \
-            files of couchbackup and of PouchDB's dumps; MongoDB's and Firestore's JSON; CSV; and the databases of other \
-            products, with all their revisions: `settle inspect` says what a file is and holds. Texts may be gzip or UTF-16. \
+            files of couchbackup and of PouchDB's dumps; MongoDB's and Firestore's JSON; with --from realm what Realm Studio \
+            writes; CSV; and the databases of other products, with all their revisions: `settle inspect` says what a file is \
+            and holds. Texts may be gzip or UTF-16. \
             Any other input is refused, and nothing is created. The original is never changed.
             A document with _revisions or _rev is stored as that revision. Without one it is an edit, under its _id or a new \
             id. A failed document is reported with its line, and the others are stored; so is an attachment whose content is \
@@ -65,6 +66,8 @@ enum ImportCommand: Command {
             CommandSpec.Example("settle import groceries groceries.jsonl", "stores one document per line"),
             CommandSpec.Example("settle import people people.json --id email", "uses e-mail addresses as ids"),
             CommandSpec.Example("settle import people people.csv --id email", "stores each row of a table"),
+            CommandSpec.Example(
+                "settle import pets realm.json --from realm", "stores each object of Realm under its class and key"),
             CommandSpec.Example("settle import notes notes.cblite2", "takes over a database of Couchbase Lite"),
             CommandSpec.Example(
                 "settle import notes notes.cblite2 --unsynced", "takes over only what the old app had not pushed"),

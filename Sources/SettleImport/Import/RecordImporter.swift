@@ -88,9 +88,9 @@ package final class RecordImporter {
     private func collect(_ record: RecordReader.Record) throws {
         do {
             if let problem = record.problem { throw DatabaseError(.invalid, problem) }
-            guard let parsed = try parser.parse(record.bytes, isDeletionAtSource: record.isDeletionAtSource) else {
-                return
-            }
+            let parsed = try parser.parse(
+                record.bytes, isDeletionAtSource: record.isDeletionAtSource, idPrefix: record.idPrefix)
+            guard let parsed else { return }
             batch.append(Item(record, parsed))
             batchBytes += record.bytes.count
         } catch let error as DatabaseError where error.code.isOfTheSystem {
