@@ -218,7 +218,8 @@ let package = Package(
             dependencies: ["SettlePlatform", "Settle", "SettleTesting", "CSQLite", "CrashTool"] + postgres,
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
-            name: "SettleImportTests", dependencies: ["SettlePlatform", "SettleImport", "Settle", "SettleTesting"],
+            name: "SettleImportTests",
+            dependencies: ["SettlePlatform", "SettleImport", "Settle", "SettleTesting", "CrashTool"],
             swiftSettings: strict),
         // ICU (`libicu-dev`), which only the tests of the order of strings compare with.
         .target(
@@ -288,7 +289,8 @@ let package = Package(
 
         // Writes until it is killed, and checks what is left: `make crash-test`.
         .executableTarget(
-            name: "CrashTool", dependencies: ["Settle", "CSQLite"], path: "Tests/CrashTool", swiftSettings: strict),
+            name: "CrashTool", dependencies: ["Settle", "SettleImport", "CSQLite"], path: "Tests/CrashTool",
+            swiftSettings: strict),
     ]
 )
 

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleImport
 
 /// The program of the crash test and of the format fixture; Settle does not ship it.
 ///
@@ -7,6 +8,7 @@ import Settle
 ///     CrashTool write FOLDER SEED DURABILITY KIND   write until killed
 ///     CrashTool share FOLDER NAME COUNT             add documents, by turns with other processes
 ///     CrashTool alone FOLDER NAME COUNT             add documents, with no other process
+///     CrashTool migrate FILE FOLDER                 open a database as an app does that has moved to Settle
 ///     CrashTool fixture FOLDER                      make the fixture of the format
 ///     CrashTool corpus FOLDER                       make seeds for the fuzzers
 @main enum CrashTool {
@@ -27,13 +29,15 @@ import Settle
                 hasJournal: rest[3] == "journal")
         case (let how?, let rest) where ["share", "alone"].contains(how) && rest.count == 3:
             try Sharer.run(rest[0], name: rest[1], count: Int(rest[2]) ?? 0, isShared: how == "share")
+        case ("migrate", let rest) where rest.count == 2:
+            try Database.openOrCreate(rest[1], migratingFrom: URL(filePath: rest[0])).close()
         case ("fixture", let rest) where rest.count == 1: try Fixture(folder: rest[0]).make()
         case ("corpus", let rest) where rest.count == 1: try Corpus(folder: rest[0]).make()
         default:
             print(
                 """
                 usage: CrashTool drive [ROUNDS] [SEED] | write FOLDER SEED full|normal journal|plain
-                    | share|alone FOLDER NAME COUNT | fixture|corpus FOLDER
+                    | share|alone FOLDER NAME COUNT | migrate FILE FOLDER | fixture|corpus FOLDER
                 """
             )
             exit(2)

@@ -1,4 +1,5 @@
 import Foundation
+import SettleTesting
 import Testing
 
 /// The code of the articles, compiled in modules that are isolated to the main actor, prints what the articles say.

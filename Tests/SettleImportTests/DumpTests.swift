@@ -81,6 +81,26 @@ struct DumpTests {
         #expect(changes.reader.notes.lastSequence == "3-x" && changes.reader.notes.conflicts == 1)
     }
 
+    @Test(arguments: [
+        #"{"results":[{"seq":1,"id":"a","changes":[{"rev":"2-a"},{"rev":"2-b"}],"doc":DOC}],"last_seq":1}"#,
+        #"{"results":[{"seq":1,"id":"a","changes":[{"rev":"2-a"}],"doc":DOC}],"last_seq":1}"#,
+        #"{"rows":[{"id":"a","key":"a","value":{"rev":"2-a"},"doc":DOC}]}"#,
+    ])
+    func `a document of which a dump lacks conflicts is counted once, by each way to import it`(form: String) throws {
+        let document = #"{"_id":"a","_rev":"2-a","_conflicts":["2-b"]}"#
+        let text = Array(form.replacing("DOC", with: document).utf8)
+        let note = "1 document with conflicts, of which this dump lacks the other revisions"
+        let database = try Database.inMemory()
+        let report = try database.importAll(from: ForeignDatabase(stream: RecordReader(nil, pieces(of: text, .max))))
+        #expect(report.leftOut.contains(note), "\(report)")
+        // Nobody has counted the conflicts among the revisions.
+        #expect(report.json["conflicts"] == .null && !report.description.contains("0 conflicts"), "\(report)")
+        let source = try ForeignDatabase(stream: RecordReader(nil, pieces(of: text, 5)))
+        let scratch = try Database.inMemory()
+        let inspected = try source.inspect(ImportOptions(), verifies: false, scratch: scratch) { _ in }
+        #expect(inspected.leftOut.contains(note), "\(inspected)")
+    }
+
     @Test func `a backup that was interrupted is read without its broken lines`() throws {
         let header = "{\"name\":\"@cloudant/couchbackup\",\"version\":\"2.9\",\"mode\":\"full\"}\n"
         let resumed = try read(

@@ -38,6 +38,25 @@ struct FileCheckTests {
         #expect(checked.json["not_taken"]?[0]?["message"]?.string?.isEmpty == false)
     }
 
+    @Test func `a check names the damage at which documents can't be read on, and counts those before it`() throws {
+        let url = try made.sqlite(
+            "c.cblite", version: 102,
+            MadeDatabase.schemaOf1 + [MadeDatabase.document(1, "a"), MadeDatabase.row(1, "1-a", #"{"v":"the page"}"#)])
+        try MadeDatabase.damagePage(of: url, with: "the page")
+        #expect(throws: ForeignFileError.self) { try inspect(url, verifies: false) }
+        let checked = try inspect(url, verifies: true)
+        #expect(!checked.isWhole && checked.documents == 0, "\(checked)")
+        #expect(checked.notTaken.allSatisfy { $0.id == nil && $0.message.contains("c.cblite") }, "\(checked)")
+        // Of a content that is damaged, the document and the attachment are named.
+        let reader = ListReader()
+        let bad = ListReader.attachment("photo", [1, 2], digest: .md5(Array(repeating: 7, count: 16)))
+        reader.documents = [
+            ForeignDocument(id: "d", sequence: 1, leaves: [try ListReader.leaf("d", "1-d", attachments: [bad])])
+        ]
+        let report = try reader.database.inspect(ImportOptions(), verifies: true, scratch: scratch) { _ in }
+        #expect(report.description.contains("d 1-d \"photo\": the content has another digest"), "\(report)")
+    }
+
     @Test func `an attachment with another content is found by the check alone`() throws {
         let json = #"{"_attachments":{"t":{"digest":"sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=","length":4,"revpos":1}}}"#
         let url = try made.sqlite(

@@ -142,6 +142,21 @@ struct ForeignImportTests {
         #expect(try database.info().documents.live == 3)
     }
 
+    @Test func `documents without a sequence are all imported after an interruption among them`() throws {
+        struct Stop: Error {}
+        reader.documents = try ["p", "q", "r"].map { id in
+            let id = DocumentID(unchecked: id)
+            return ForeignDocument(id: id, sequence: 1, leaves: [try ListReader.leaf(id, "1-a")])
+        }
+        let source = reader.database
+        #expect(throws: Stop.self) {
+            try database.importAll(from: source) { if $0.documents == 2 { throw Stop() } }
+        }
+        #expect(try database.info().documents.live == 2)
+        try database.importAll(from: source)
+        #expect(try database.info().documents.live == 3)
+    }
+
     @Test func `an interrupted import of a database without an identity begins again`() throws {
         struct Stop: Error {}
         reader.identity = nil

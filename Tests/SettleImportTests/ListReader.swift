@@ -14,12 +14,15 @@ final class ListReader: ForeignReader {
     var collections = [defaultCollection]
     var documents: [ForeignDocument] = []
     var locals: [(DocumentID, DocumentBody)] = []
+    var pushes = PushRecord.unknown("List 1.0 does not say what was pushed")
     /// The local documents that can't be read.
     var unreadableLocals: [String] = []
     /// The sequences after which documents were read.
     private(set) var starts: [UInt64] = []
 
     func count(in collection: String) throws -> Int { documents.count }
+
+    func pushRecord(to server: URL?) throws -> PushRecord { pushes }
 
     func forEachDocument(
         in collection: String, after sequence: UInt64, _ body: (ForeignDocument) throws -> Void

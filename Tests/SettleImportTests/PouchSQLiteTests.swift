@@ -75,6 +75,31 @@ import Testing
         #expect(leaf.attachments.map(\.name) == contents.map(\.0) && found == [true, true, true, nil])
     }
 
+    @Test func `documents of which the newest sequence is not stored are in the order of their bodies`() throws {
+        let made = try MadeDatabase()
+        func metadata(_ id: String) -> String {
+            #"{"id":"\#(id)","rev_tree":[{"pos":1,"ids":["aa",{"status":"available"},[["bb",{"status":"available"},[]]]]}]}"#
+        }
+        var rows: [String] = []
+        // The sequences of the bodies: a 1, 5; b 2, 3; c 4, 6. Only that of c is among the documents.
+        for (id, winning, newest) in [("a", "NULL", "NULL"), ("b", "NULL", "NULL"), ("c", "6", "NULL")] {
+            rows.append("INSERT INTO 'document-store' VALUES('\(id)', '\(metadata(id))', \(winning), \(newest))")
+        }
+        for (sequence, id, revision) in [
+            (1, "a", "1-aa"), (2, "b", "1-aa"), (3, "b", "2-bb"), (4, "c", "1-aa"), (5, "a", "2-bb"), (6, "c", "2-bb"),
+        ] {
+            let body = "{\"v\":\(sequence)}"
+            rows.append("INSERT INTO 'by-sequence' VALUES(\(sequence), '\(body)', 0, '\(id)', '\(revision)')")
+        }
+        let url = try made.sqlite("_pouch_a", Self.schema + rows)
+        let reader = try #require(try ForeignSQLite.reader(at: url))
+        let documents = try reader.documents()
+        #expect(documents.map(\.id) == ["b", "a", "c"] && documents.map(\.sequence) == [3, 5, 6])
+        #expect(documents.map { $0.leaves.first?.body["v"]?.int } == [3, 5, 6])
+        #expect(try reader.documents(after: 3).map(\.id) == ["a", "c"])
+        #expect(try reader.count(in: defaultCollection) == 3)
+    }
+
     @Test func `damaged metadata is a fault of its document, and old databases are refused`() throws {
         let made = try MadeDatabase()
         let url = try made.sqlite(

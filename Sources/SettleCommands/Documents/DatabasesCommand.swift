@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Settle
+internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleServer
@@ -11,7 +12,8 @@ enum DatabasesCommand: Command {
         discussion: """
             PLACE is the URL of a server, or a folder that has databases in it. Databases whose names begin with _ are the \
             server's own; --all lists them too. A database that can't be read, because another process has it open or it is \
-            damaged, is listed with the reason, and the exit code is 1.
+            damaged, is listed with the reason, and the exit code is 1. Those that a server keeps from this user are named on \
+            standard error.
             """,
         operands: [
             Operand("PLACE", isOptional: true, takesURL: true, "the URL of a server, or a folder (default: this one)")
@@ -36,12 +38,13 @@ enum DatabasesCommand: Command {
         let names = try list.names().filter { showsAll || !$0.hasPrefix("_") }
         let console = invocation.console
         var table = RowTable(console, titles: ["NAME", "DOCUMENTS", "DELETED", "SIZE"])
-        var isWhole = true
+        var (isWhole, refused) = (true, [String]())
         try list.forEach(names) { name, result in
             switch result {
             case .success(let info):
                 let row = Row(name: name, info: info)
                 if console.isJSON { try console.print(row.json.description) } else { try table.add(row.cells) }
+            case .failure(let failure) where failure.status == .refused: refused.append(name)
             case .failure(let failure):
                 isWhole = false
                 let json: JSONValue = [
@@ -53,6 +56,10 @@ enum DatabasesCommand: Command {
         }
         try table.finish()
         if names.isEmpty { try console.printNote("No database") }
+        if !refused.isEmpty, !console.isQuiet {
+            let text = "not readable for this user: \(refused.joined(separator: ", "))"
+            console.complain("settle: \(text)", json: ["warning": .string(text)])
+        }
         return isWhole ? .success : .failure
     }
 }
@@ -116,26 +123,43 @@ private struct ServerSource: ListedPlace {
         while !rest.isEmpty {
             let some = Array(rest.prefix(most))
             rest = rest.dropFirst(most)
-            for (name, info) in zip(some, try infos(of: some)) {
-                // One that was deleted meanwhile is left out.
-                if let info { try body(name, .success(info)) }
-            }
+            for (name, info) in zip(some, try infos(of: some)) { if let info { try body(name, info) } }
         }
     }
 
-    private func infos(of names: [String]) throws -> [JSONValue?] {
+    /// What the server says of each database, or why it does not; `nil` for one that was deleted meanwhile.
+    private func infos(of names: [String]) throws -> [Result<JSONValue, CommandError>?] {
         do {
             let answer = try client.serverJSON(
                 "_dbs_info", method: "POST", body: ["keys": .array(names.map { .string($0) })])
-            return (answer.array ?? []).map { $0["info"] }
+            return (answer.array ?? []).map(Self.info)
         } catch let error as CommandError where error.status != .inputOutput {
             // PouchDB Server has no such call, and CouchDB answers it to administrators only.
             return try names.map { name in
                 try Interruption.check()
-                do { return try client.serverJSON(HTTPPath(segments: [name])) } catch let error as CommandError
-                    where [.notFound, .refused].contains(error.status)
-                { return nil }
+                do { return .success(try client.serverJSON(HTTPPath(segments: [name]))) } catch let error
+                    as CommandError
+                {
+                    switch error.status {
+                    case .notFound: return nil
+                    case .refused: return .failure(error)
+                    default: throw error
+                    }
+                }
             }
+        }
+    }
+
+    /// What a row of `_dbs_info` says.
+    private static func info(_ row: JSONValue) -> Result<JSONValue, CommandError>? {
+        if let info = row["info"] { return .success(info) }
+        let error = row["error"]?.string ?? "bad_answer"
+        switch error {
+        case "not_found": return nil
+        case "forbidden", "unauthorized": return .failure(CommandError(error, error, status: .refused))
+        default:
+            let reason = row["reason"]?.string ?? "the server does not say what it holds: \(error)"
+            return .failure(CommandError(error, reason, status: .failure))
         }
     }
 }
@@ -202,8 +226,5 @@ enum DatabaseFolders {
     }
 
     /// The name of a database, as the server of its folder calls it.
-    static func name(of folder: String) -> String {
-        guard folder.hasSuffix(".settle") else { return folder }
-        return String(folder.dropLast(".settle".count)).replacing("%2F", with: "/")
-    }
+    static func name(of folder: String) -> String { DocumentStore.name(ofFolder: folder) ?? folder }
 }

@@ -139,26 +139,25 @@ private struct DatabaseDifferences {
 
     func run() throws -> ExitStatus {
         try refuseOptionsOfURLs()
-        var rest = try withClient("DB", leaves)
-        var (found, same) = ([Difference](), 0)
+        let first = try withClient("DB", leaves)
+        // A document that changes meanwhile is listed again, so its last line counts.
+        var (differences, seen) = ([String: Difference](), Set<String>())
         try withClient("OTHER") { client in
             try forEach(of: client) { id, second in
-                let first = rest.removeValue(forKey: id)
-                if let difference = difference(id, first, second) {
-                    found.append(difference)
-                } else if !second.isDeleted || withDeleted {
-                    same += 1
-                }
+                differences[id] = difference(id, first[id], second)
+                if first[id] != nil { seen.insert(id) }
             }
         }
-        found += rest.compactMap { difference($0.key, $0.value, nil) }
-        found.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+        for (id, leaves) in first where !seen.contains(id) { differences[id] = difference(id, leaves, nil) }
+        let same = seen.count { differences[$0] == nil && isThere(first[$0]) }
+        let found = differences.values.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
         try report(found, same: same)
         return found.isEmpty ? .success : .failure
     }
 
+    private func isThere(_ leaves: Leaves?) -> Bool { leaves.map { !$0.isDeleted || withDeleted } ?? false }
+
     private func difference(_ id: String, _ first: Leaves?, _ second: Leaves?) -> Difference? {
-        func isThere(_ leaves: Leaves?) -> Bool { leaves.map { !$0.isDeleted || withDeleted } ?? false }
         func found(_ kind: String) -> Difference { Difference(id: id, kind: kind, first: first, second: second) }
         switch (isThere(first), isThere(second)) {
         case (false, false): return nil

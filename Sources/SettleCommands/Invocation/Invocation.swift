@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Settle
+internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 import SettleReplication
@@ -29,12 +30,12 @@ struct Invocation {
         }
         var path = given
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        let ending = ".settle"
+        let ending = DocumentStore.suffix
         if !suffix.isEmpty {
             path = path.hasSuffix(ending) ? path.dropLast(ending.count) + suffix + ending : path + suffix
         }
         let isThere = access(path, F_OK) == 0
-        return !isThere && !path.hasSuffix(".settle") && access(path + ".settle", F_OK) == 0 ? path + ".settle" : path
+        return !isThere && !path.hasSuffix(ending) && access(path + ending, F_OK) == 0 ? path + ending : path
     }
 
     /// The database at a server, when a URL was given; `nil` for a folder. Where `serverDatabase` is given, the URL of a server

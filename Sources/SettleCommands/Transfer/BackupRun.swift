@@ -49,7 +49,7 @@ final class BackupRun {
     }
 
     private func backUp(_ name: String, _ client: Client) throws -> BackupMoment.Entry {
-        let file = name.replacing("/", with: "%2F")
+        let file = DocumentStore.stem(of: name)
         let info = try client.info()
         // The part before the slash names the server, which is a new one each time for a folder.
         let instance = try client.wait { _, peer in try await peer.connect().instance }?

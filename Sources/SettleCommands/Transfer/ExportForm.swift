@@ -26,7 +26,9 @@ final class ExportLines {
     private var hasHeader = false
     private var bytes: [UInt8] = []
     private var count = 0
+    /// The position up to which all documents are written.
     private var sequence: Int64?
+    private var writtenSequence: Int64?
 
     init(to output: ByteOutput, _ form: ExportForm) { (self.output, self.form) = (output, form) }
 
@@ -39,13 +41,14 @@ final class ExportLines {
         if count == Self.batch || bytes.count >= Self.batchBytes { try flush() }
     }
 
-    /// Notes the position of the last revision.
+    /// Notes the position of the last document, all of whose revisions were added.
     func log(_ sequence: Int64) { self.sequence = sequence }
 
     /// Writes what was kept, and the header if nothing was written yet.
     func finish() throws {
         try flush()
         if !hasHeader { try writeHeader() }
+        try writeSequence()
     }
 
     private func flush() throws {
@@ -53,12 +56,18 @@ final class ExportLines {
         if !hasHeader { try writeHeader() }
         let docs: [UInt8] = [UInt8(ascii: "[")] + bytes + [UInt8(ascii: "]")]
         if form == .pouchdb {
-            let end = sequence.map { "{\"seq\":\($0)}\n" } ?? ""
-            try output.write(Array("{\"docs\":".utf8) + docs + Array("}\n\(end)".utf8))
+            try output.write(Array("{\"docs\":".utf8) + docs + Array("}\n".utf8))
+            try writeSequence()
         } else {
             try output.write(docs + [UInt8(ascii: "\n")])
         }
         (bytes, count) = ([], 0)
+    }
+
+    private func writeSequence() throws {
+        guard form == .pouchdb, let sequence, sequence != writtenSequence else { return }
+        try output.write("{\"seq\":\(sequence)}\n")
+        writtenSequence = sequence
     }
 
     private func writeHeader() throws {

@@ -87,7 +87,6 @@ final class Exporter {
     private func write(_ change: Change, of database: Database) throws {
         if change.isDeleted, !options.includesDeleted { return }
         written = []
-        if isWhole { lines.log(change.sequence.number) }
         var isWritten = false
         let isPlain = change.leaves.count == 1 && change.winner.generation == 1
         let tree = isPlain ? nil : try database.tree(of: change.id)
@@ -110,6 +109,7 @@ final class Exporter {
             isWritten = true
         }
         if isWritten { counts.documents += 1 }
+        if isWhole { lines.log(change.sequence.number) }
     }
 
     private func write(_ document: Document, _ history: RevisionHistory, of database: Database) throws {

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Settle
 import SettleCore
 import SettleImport
@@ -9,8 +10,9 @@ enum ImportCommand: Command {
         discussion: """
             FILE is recognized by its content: JSON documents in lines, one after the other or in an array, as `settle export` \
             writes them; saved answers of CouchDB (_all_docs, _changes, _find, _local_docs, views) with include_docs=true; \
-            files of couchbackup and of PouchDB's dumps; MongoDB's and Firestore's JSON; CSV; and the databases of other \
-            products, with all their revisions: `settle inspect` says what a file is and holds. Texts may be gzip or UTF-16. \
+            files of couchbackup and of PouchDB's dumps; MongoDB's and Firestore's JSON; with --from realm what Realm Studio \
+            writes; CSV; and the databases of other products, with all their revisions: `settle inspect` says what a file is \
+            and holds. Texts may be gzip or UTF-16. \
             Any other input is refused, and nothing is created. The original is never changed.
             A document with _revisions or _rev is stored as that revision. Without one it is an edit, under its _id or a new \
             id. A failed document is reported with its line, and the others are stored; so is an attachment whose content is \
@@ -42,6 +44,14 @@ enum ImportCommand: Command {
                 "--keep-winner",
                 "close the sides of a conflict that the old product hid from its app, with tombstones, which replicate"),
             Option(
+                "--unsynced",
+                "of a database: import only what the old app had not pushed to its server, as far as its file says; pull first"
+            ),
+            Option(
+                "--synced-with", value: "URL",
+                "with --unsynced: the URL that the old app synced with, by which Couchbase Lite 1.x names what it had pushed"
+            ),
+            Option(
                 "--strict", "refuse a document whose attachment has no content; an import of a database ends there"),
             Option("--dry-run", "import nothing, and print what the input holds"),
             Option(
@@ -56,7 +66,11 @@ enum ImportCommand: Command {
             CommandSpec.Example("settle import groceries groceries.jsonl", "stores one document per line"),
             CommandSpec.Example("settle import people people.json --id email", "uses e-mail addresses as ids"),
             CommandSpec.Example("settle import people people.csv --id email", "stores each row of a table"),
+            CommandSpec.Example(
+                "settle import pets realm.json --from realm", "stores each object of Realm under its class and key"),
             CommandSpec.Example("settle import notes notes.cblite2", "takes over a database of Couchbase Lite"),
+            CommandSpec.Example(
+                "settle import notes notes.cblite2 --unsynced", "takes over only what the old app had not pushed"),
             CommandSpec.Example("settle import notes backup.txt.gz", "restores a file of couchbackup"),
             CommandSpec.Example(
                 "settle export old - | settle import new -", "copies a database with all its revisions"),
@@ -65,7 +79,7 @@ enum ImportCommand: Command {
             of documents {"kind":…,"imported":N,"known":N,"skipped":N,"failed":N,"bytes":N,"seconds":N}, with "notes":[…] and \
             "lost_attachments":N if there are any; for each failure on standard error {"error":…,"message":…,"line":N}, \
             with "column":N or "id":… where known; of a database {"kind":…,"product":…,"documents":N,"leaves":N,"known":N,\
-            "conflicts":N,"tombstones":N,"attachments":N,"attachment_bytes":N,"local":N,"expirations":N,\
+            "pushed":N,"conflicts":N,"tombstones":N,"attachments":N,"attachment_bytes":N,"local":N,"expirations":N,\
             "lost_revisions":N,"lost_attachments":N,"not_taken":[…],"other_winners":N,"other_winner_ids":[…],\
             "left_out":[…],"seconds":N}
             """)
@@ -76,7 +90,9 @@ enum ImportCommand: Command {
         let input = try ImportInput(try arguments.operand("FILE"), arguments)
         try refuseOptions(of: input.source, arguments)
         if arguments.flag("--dry-run") || arguments.flag("--check") {
-            let options = ImportOptions(isStrict: arguments.flag("--strict"), idMember: arguments.text("--id"))
+            var options = try options(arguments)
+            options.idMember = arguments.text("--id")
+            _ = try input.source.pushRecord(for: options)
             return try Inspection(input, options, verifies: arguments.flag("--check")).run(invocation)
         }
         if case .dump(let records) = input.source.content {
@@ -91,12 +107,32 @@ enum ImportCommand: Command {
     private static func refuseOptions(of source: ForeignDatabase, _ arguments: Arguments) throws {
         let (others, inputs) =
             if case .dump = source.content {
-                (["--collection", "--all-collections", "--keep-winner"], "databases of other products")
+                (
+                    ["--collection", "--all-collections", "--keep-winner", "--unsynced", "--synced-with"],
+                    "databases of other products"
+                )
             } else {
                 (["--id", "--on-conflict", "--batch", "--stop-on-error"], "documents and dumps")
             }
         guard let option = others.first(where: arguments.isGiven) else { return }
         throw CommandError.usage("\(option) is for \(inputs), and the input is \(source.product)", verb: spec.name)
+    }
+
+    /// How a database of another product is imported, except for the collection.
+    private static func options(_ arguments: Arguments) throws -> ImportOptions {
+        let options = ImportOptions(
+            keepsWinners: arguments.flag("--keep-winner"), isStrict: arguments.flag("--strict"),
+            onlyUnpushed: arguments.flag("--unsynced"),
+            syncedWith: try arguments.text("--synced-with").map { text in
+                guard Invocation.isURL(text), let url = URL(string: text) else {
+                    throw CommandError.usage("--synced-with takes a URL", verb: spec.name)
+                }
+                return url
+            })
+        if options.syncedWith != nil, !options.onlyUnpushed {
+            throw CommandError.usage("--synced-with is for --unsynced", verb: spec.name)
+        }
+        return options
     }
 
     /// Opens or creates the destination.
@@ -139,17 +175,15 @@ extension ImportCommand {
             }
         } catch let error as CommandError where error.status == .interrupted { interruption = error }
         bar.finish()
-        try summarize(importer.counts, records, input, bar.elapsed, console)
+        try summarize(importer.counts, importer.notes(of: records), input, bar.elapsed, console)
         if let interruption { throw interruption }
         return importer.counts.failed + importer.counts.lostAttachments > 0 ? .failure : .success
     }
 
     private static func summarize(
-        _ counts: RecordImporter.Counts, _ records: any RecordSource, _ input: ImportInput, _ elapsed: Duration,
+        _ counts: RecordImporter.Counts, _ notes: DumpNotes, _ input: ImportInput, _ elapsed: Duration,
         _ console: Console
     ) throws {
-        var notes = records.notes
-        if input.source.kind == .couchdb { notes.conflicts += counts.conflicts }
         let bytes = input.position().done
         guard !console.isJSON else {
             var json = counts.json(elapsed, bytes: bytes)
@@ -229,12 +263,17 @@ extension ImportCommand {
             throw CommandError.notFound("there is no collection \(name); there are \(all.joined(separator: ", "))")
         }
         let wanted = arguments.flag("--all-collections") ? all : given.isEmpty ? Array(all.prefix(1)) : given
+        let options = try options(arguments)
+        // What is refused is refused before a database is created.
+        _ = try input.source.pushRecord(for: options)
         var status = ExitStatus.success
         for name in wanted {
             let isSole = wanted.count == 1 && !arguments.flag("--all-collections")
             let suffix = isSole || name == all.first ? "" : ForeignDatabase.databaseName(of: name, in: "")
             guard let suffix else { throw CommandError.invalid("\(name) can't be the name of a database") }
-            let outcome = try withStore(invocation, suffix: suffix) { try importOne(name, $0, input, invocation) }
+            let outcome = try withStore(invocation, suffix: suffix) {
+                try importOne(name, $0, input, options, invocation)
+            }
             if outcome != .success { status = outcome }
         }
         let others = all.filter { !wanted.contains($0) }
@@ -246,11 +285,12 @@ extension ImportCommand {
     }
 
     private static func importOne(
-        _ name: String, _ store: any ImportStore, _ input: ImportInput, _ invocation: Invocation
+        _ name: String, _ store: any ImportStore, _ input: ImportInput, _ options: ImportOptions,
+        _ invocation: Invocation
     ) throws -> ExitStatus {
-        let (arguments, console) = (invocation.arguments, invocation.console)
-        let options = ImportOptions(
-            collection: name, keepsWinners: arguments.flag("--keep-winner"), isStrict: arguments.flag("--strict"))
+        let console = invocation.console
+        var options = options
+        options.collection = name
         let bar = ProgressBar(console)
         defer { bar.finish() }
         let report = try input.source.importAll(into: store, options: options) { progress in

@@ -22,6 +22,25 @@ struct ImportInput {
             "--encoding", value: "NAME",
             "the encoding of a text that is not UTF-8: \(TextEncoding.allCases.dropFirst().map(\.rawValue).joined(separator: ", "))"
         ),
+        Option(
+            "--keep-id", value: "NAME",
+            "of MongoDB: keep an _id that is no text in this member, too, beside the id that is made of it"),
+        Option(
+            "--type-member", value: "NAME",
+            "of Firestore and Realm: store the name of the collection or class in this member (Realm's default: type)"),
+        Option(
+            "--binary", value: "HOW",
+            "of MongoDB: text (default) keeps binary values in base64, attachments makes those of 1 KiB and more attachments"
+        ),
+    ]
+
+    /// How binary values are stored.
+    private enum BinaryForm: String, CaseIterable { case text, attachments }
+
+    /// The options of kinds of input that have no use for them otherwise.
+    private static let kinds: [(option: String, kinds: [ForeignDatabase.Kind], name: String)] = [
+        ("--text", [.csv], "CSV"), ("--keep-id", [.mongo], "MongoDB's JSON"), ("--binary", [.mongo], "MongoDB's JSON"),
+        ("--type-member", [.firestore, .realm], "Firestore's and Realm's JSON"),
     ]
 
     /// Opens the input, and finds out what it is.
@@ -30,7 +49,8 @@ struct ImportInput {
     init(_ path: String, _ arguments: Arguments) throws {
         let kind = try Self.kind(arguments)
         let encoding = try Self.encoding(arguments)
-        let options = DumpOptions(encoding: encoding, takesTexts: arguments.flag("--text"))
+        let options = DumpOptions(
+            encoding: encoding, takesTexts: arguments.flag("--text"), translation: try Self.translation(arguments))
         let isPlace = path != "-" && FileStatus(path: path).map { $0.isRegular || $0.isFolder } == true
         if isPlace {
             source = try ForeignDatabase(at: URL(fileURLWithPath: path), kind: kind, options)
@@ -46,9 +66,19 @@ struct ImportInput {
                 })
             position = { (input.count, input.size) }
         }
-        if arguments.flag("--text"), source.kind != .csv {
-            throw CommandError.usage("--text is for CSV", verb: ImportCommand.spec.name)
+        for row in Self.kinds where arguments.isGiven(row.option) && !row.kinds.contains(source.kind) {
+            throw CommandError.usage("\(row.option) is for \(row.name)", verb: ImportCommand.spec.name)
         }
+    }
+
+    private static func translation(_ arguments: Arguments) throws -> JSONTranslation {
+        for option in ["--keep-id", "--type-member"] {
+            guard let name = arguments.text(option), name.isEmpty || name.hasPrefix("_") else { continue }
+            throw CommandError.usage("\(option) takes a name that does not begin with _", verb: ImportCommand.spec.name)
+        }
+        return JSONTranslation(
+            keptID: arguments.text("--keep-id"), typeMember: arguments.text("--type-member"),
+            attachesBinaries: try arguments.choice("--binary", BinaryForm.text) == .attachments)
     }
 
     private static func kind(_ arguments: Arguments) throws -> ForeignDatabase.Kind? {

@@ -20,7 +20,7 @@ enum InspectCommand: Command {
             CommandSpec.Example("settle inspect notes.cblite2", "shows the version and the counts"),
             CommandSpec.Example("settle inspect backup.txt --json", "the same, for a script"),
         ],
-        json: "the JSON of `settle import` for a database, a line for each collection")
+        json: "the JSON of `settle import` for a database, a line for each collection; of a dump \"conflicts\" is null")
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let arguments = invocation.arguments

@@ -73,6 +73,10 @@ final class RemoteImportStore: ImportStore {
 
     func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws { try remote.saveLocalDocument(id, body) }
 
+    func history(of id: DocumentID, endingIn signature: RevisionSignature) throws -> RevisionHistory? {
+        try remote.state(of: id).tree.history(endingIn: signature)
+    }
+
     func setExpiration(_ date: Date, of id: DocumentID) throws -> Bool { false }
 
     func keep(_ revision: RevisionID, of id: DocumentID) throws {

@@ -18,7 +18,8 @@ public struct DocumentStore: Sendable {
     /// The folder.
     public let path: String
     private var options: DatabaseOptions
-    static let suffix = ".settle"
+    /// The end of the name of a database's folder.
+    package static let suffix = ".settle"
 
     /// Opens a store, and creates its folder if needed.
     ///
@@ -70,10 +71,7 @@ public struct DocumentStore: Sendable {
     package func listedNames() throws -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: path).compactMap { folder in
-                guard folder.hasSuffix(Self.suffix) else { return nil }
-                let stem = String(folder.dropLast(Self.suffix.count))
-                let name = stem.utf8.contains(UInt8(ascii: "%")) ? stem.replacing("%2F", with: "/") : stem
-                return Self.isName(name) ? name : nil
+                Self.name(ofFolder: folder).flatMap { Self.isName($0) ? $0 : nil }
             }
         } catch {
             throw fileManagerError("can't list the folder \(path)", error)
@@ -119,7 +117,17 @@ public struct DocumentStore: Sendable {
 
     private func folder(of name: String) throws -> String {
         try Self.checkName(name)
-        return path + "/" + name.replacing("/", with: "%2F") + Self.suffix
+        return path + "/" + Self.stem(of: name) + Self.suffix
+    }
+
+    /// The name of a database as a part of a file's name, in which a slash is `%2F`.
+    package static func stem(of name: String) -> String { name.replacing("/", with: "%2F") }
+
+    /// The name of the database in a folder of a store: `a/b` of `a%2Fb.settle`; `nil` for a folder of another name.
+    package static func name(ofFolder folder: String) -> String? {
+        guard folder.hasSuffix(suffix) else { return nil }
+        let stem = String(folder.dropLast(suffix.count))
+        return stem.utf8.contains(UInt8(ascii: "%")) ? stem.replacing("%2F", with: "/") : stem
     }
 }
 

@@ -151,6 +151,7 @@ struct CouchbaseLiteDocuments {
         let hasCurrent = row.flags & Flag.synced != 0 || remote == versions.signature
         document.server = ForeignServerState(
             hasCurrent: hasCurrent, signature: hasCurrent ? versions.signature : remote)
+        document.hasVersions = true
         return document
     }
 

@@ -139,6 +139,8 @@ final class CouchbaseLiteReader: ForeignReader {
 
     func check() throws { try file.check() }
 
+    func pushRecord(to server: URL?) throws -> PushRecord { .ofEachDocument }
+
     func forEachDocument(
         in collection: String, after sequence: UInt64, _ body: (ForeignDocument) throws -> Void
     ) throws {

@@ -106,6 +106,8 @@ final class CouchbaseLite1Reader: ForeignReader {
 
     func check() throws { try file.check() }
 
+    func pushRecord(to server: URL?) throws -> PushRecord { try CouchbaseLite1Positions(file).record(to: server) }
+
     func forEachDocument(
         in collection: String, after sequence: UInt64, _ body: (ForeignDocument) throws -> Void
     ) throws {

@@ -24,6 +24,8 @@ package enum DumpKind: Sendable, Equatable {
     case mongo
     /// The object of node-firestore-import-export.
     case firestore
+    /// The object of Realm Studio.
+    case realm
     /// A table.
     case table
 
@@ -36,6 +38,7 @@ package enum DumpKind: Sendable, Equatable {
         case .pouchdb: .pouchdb
         case .mongo: .mongo
         case .firestore: .firestore
+        case .realm: .realm
         case .table: .csv
         }
     }
@@ -54,6 +57,7 @@ package enum DumpKind: Sendable, Equatable {
         case .pouchdb: "PouchDB dump (pouchdb-replication-stream)"
         case .mongo: "MongoDB Extended JSON"
         case .firestore: "Firestore (node-firestore-import-export)"
+        case .realm: "Realm (Realm Studio's JSON)"
         case .table: "CSV"
         }
     }

@@ -6,9 +6,13 @@ package struct DumpOptions: Sendable {
     package var encoding: TextEncoding?
     /// Whether the cells of a table stay texts.
     package var takesTexts = false
+    /// How other products' JSON becomes documents.
+    package var translation: JSONTranslation
 
-    package init(encoding: TextEncoding? = nil, takesTexts: Bool = false) {
-        (self.encoding, self.takesTexts) = (encoding, takesTexts)
+    package init(
+        encoding: TextEncoding? = nil, takesTexts: Bool = false, translation: JSONTranslation = JSONTranslation()
+    ) {
+        (self.encoding, self.takesTexts, self.translation) = (encoding, takesTexts, translation)
     }
 
     /// A reader of a text that can be opened several times.
@@ -20,7 +24,9 @@ package struct DumpOptions: Sendable {
             let input = TextInput(encoding: encoding, try open())
             return { try input.read() }
         }
-        guard Self.isTable(kind, named: name) else { return RecordReader(kind, try text()) }
+        guard Self.isTable(kind, named: name) else {
+            return RecordReader(kind, translation: translation, try text())
+        }
         let isTabbed = kind == nil && !Self.expandedName(name).hasSuffix(".csv")
         return CSVReader(takesTypes: !takesTexts, separator: isTabbed ? UInt8(ascii: "\t") : nil, text)
     }

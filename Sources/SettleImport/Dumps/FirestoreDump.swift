@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleDatabase
 
 /// The object that node-firestore-import-export writes: collections of documents, which have collections of their own.
 ///
@@ -8,13 +9,16 @@ enum FirestoreDump {
     private static let typeName = "__datatype__"
 
     /// The documents, whose ids are their paths: `users/ada`, `users/ada/notes/n1`.
-    static func records(of dump: JSONValue) -> [RecordReader.Record] {
+    static func records(of dump: JSONValue, _ translation: JSONTranslation) -> [RecordReader.Record] {
         var records: [RecordReader.Record] = []
-        add(collections: dump[collectionsName], below: "", to: &records)
+        add(collections: dump[collectionsName], below: "", translation, to: &records)
         return records
     }
 
-    private static func add(collections: JSONValue?, below path: String, to records: inout [RecordReader.Record]) {
+    private static func add(
+        collections: JSONValue?, below path: String, _ translation: JSONTranslation,
+        to records: inout [RecordReader.Record]
+    ) {
         for collection in collections?.object ?? JSONObject() {
             for document in collection.value.object ?? JSONObject() {
                 let id = "\(path)\(collection.name)/\(document.name)"
@@ -22,8 +26,13 @@ enum FirestoreDump {
                 for member in document.value.object ?? JSONObject() where member.name != collectionsName {
                     body[member.name] = plain(member.value)
                 }
-                records.append(RecordReader.Record(bytes: JSONValue.object(body).utf8, line: 1, column: 1))
-                add(collections: document.value[collectionsName], below: "\(id)/", to: &records)
+                var record = RecordReader.Record(bytes: [], line: 1, column: 1)
+                do {
+                    if let name = translation.typeMember { try body.add(name, .string(collection.name)) }
+                    record.bytes = JSONValue.object(body).utf8
+                } catch { record.problem = "\(id): \(error.message)" }
+                records.append(record)
+                add(collections: document.value[collectionsName], below: "\(id)/", translation, to: &records)
             }
         }
     }

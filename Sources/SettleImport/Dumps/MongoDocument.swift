@@ -32,22 +32,56 @@ enum MongoDocument {
     /// which CouchDB reserves.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` if two members have the same name then.
-    static func translated(_ value: JSONValue) throws(DatabaseError) -> JSONValue {
+    static func translated(
+        _ value: JSONValue, _ translation: JSONTranslation
+    ) throws(DatabaseError) -> JSONValue {
         guard let object = value.object else { return plain(value) }
-        var result = JSONObject()
+        var (result, attachments, key) = (JSONObject(), JSONObject(), JSONValue?.none)
         for member in object {
-            let value = plain(member.value)
             if member.name == "_id" {
+                let value = plain(member.value)
                 result["_id"] = .string(value.string ?? value.description)
+                if value.string == nil { key = value }
                 continue
             }
             let name = String(member.name.drop { $0 == "_" })
             guard result[name] == nil else {
                 throw DatabaseError(.invalid, "\"\(member.name)\" can't be stored: names with _ are reserved")
             }
-            result[name] = value
+            result[name] =
+                translation.attachesBinaries
+                ? attaching(member.value, name, to: &attachments) : plain(member.value)
         }
+        if let name = translation.keptID, let key { try result.add(name, key) }
+        if !attachments.isEmpty { result[WireAttachment.listName] = .object(attachments) }
         return .object(result)
+    }
+
+    /// The length in base64 from which a binary value becomes an attachment: 1 KiB.
+    private static let largeBinary = 1366
+
+    /// A value in plain JSON. Large binary values become attachments, which are named by their places, and their names stay.
+    private static func attaching(
+        _ value: JSONValue, _ path: String, to attachments: inout JSONObject
+    ) -> JSONValue {
+        if let array = value.array {
+            var made: [JSONValue] = []
+            for (index, value) in array.enumerated() {
+                made.append(attaching(value, "\(path)/\(index)", to: &attachments))
+            }
+            return .array(made)
+        }
+        guard let object = value.object else { return value }
+        if object.first?.name == "$binary", let data = plain(value).string, data.utf8.count >= largeBinary {
+            attachments[path] = ["content_type": "application/octet-stream", "data": .string(data)]
+            return .string(path)
+        }
+        if let first = object.first, object.count <= 2, let made = scalar(first.name, first.value, object) {
+            return made
+        }
+        var made = JSONObject()
+        for member in object { made[member.name] = attaching(member.value, "\(path)/\(member.name)", to: &attachments) }
+        return .object(made)
     }
 
     private static func plain(_ value: JSONValue) -> JSONValue {

@@ -16,7 +16,7 @@ extension RecordReader {
             try beginArray()
             try parseElement()
             if let first = waiting.first { try check(first) }
-        case UInt8(ascii: "{"): try recognize(try object(findsLists: true))
+        case UInt8(ascii: "{"): try recognize(try object(findsLists: expected != .realm))
         case let byte?:
             let shown = 0x21..<0x7F ~= byte ? "\"\(Character(Unicode.Scalar(byte)))\"" : "no printable character"
             throw ForeignFileError(
@@ -45,11 +45,16 @@ extension RecordReader {
         func text(_ name: String) -> String? { Self.value(name, outline, part.bytes)?.string }
         let names = Set(outline.members.map(\.name))
         let isDocument = names.contains("_id") || names.contains("_rev")
-        if isDocument {
+        if expected == .realm {
+            (form, state) = (.realm, .between)
+            let records = try RealmDump.records(of: JSONValue(utf8: part.bytes), translation)
+            for record in records { waiting.append(record) }
+        } else if isDocument {
             parseFirst(part)
         } else if names.contains("__collections__") {
             (form, state) = (.firestore, .between)
-            for record in FirestoreDump.records(of: try JSONValue(utf8: part.bytes)) { waiting.append(record) }
+            let records = FirestoreDump.records(of: try JSONValue(utf8: part.bytes), translation)
+            for record in records { waiting.append(record) }
         } else if text("name") == Self.couchbackupName {
             form = .couchbackup(version: text("version") ?? "", mode: text("mode") ?? "full")
             state = .lines
@@ -106,7 +111,7 @@ extension RecordReader {
         else { return }
         form = .mongo
         _ = waiting.popFirst()
-        waiting.putBack(Self.translated(first))
+        waiting.putBack(translated(first))
     }
 
     /// The name that the header and the marks of a backup have.

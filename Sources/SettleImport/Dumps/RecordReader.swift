@@ -19,6 +19,7 @@ package final class RecordReader: RecordSource {
     let cursor: TextCursor
     let longest: Int
     let expected: ForeignDatabase.Kind?
+    let translation: JSONTranslation
     var state = State.unknown
     var waiting = Queue<Record>()
     var listLine = 0
@@ -34,12 +35,15 @@ package final class RecordReader: RecordSource {
     ///
     /// - Parameters:
     ///   - kind: What the input is, where its beginning does not tell.
+    ///   - translation: How other products' JSON becomes documents.
     ///   - longest: The length of the longest text in bytes.
     ///   - next: The source.
     package init(
-        _ kind: ForeignDatabase.Kind? = nil, longest: Int = RecordReader.longest, _ next: @escaping () throws -> [UInt8]
+        _ kind: ForeignDatabase.Kind? = nil, translation: JSONTranslation = JSONTranslation(),
+        longest: Int = RecordReader.longest, _ next: @escaping () throws -> [UInt8]
     ) {
         expected = kind
+        self.translation = translation
         self.longest = longest
         cursor = TextCursor(next)
     }
@@ -200,8 +204,13 @@ extension RecordReader {
             return try lacksDocument(part)
         }
         hasDocument = true
-        if let leaves = Self.value("changes", outline, part.bytes)?.array, leaves.count > 1 { notes.conflicts += 1 }
         var record = record(part, range)
+        // A document that lists its conflicts is counted with its import.
+        if let leaves = Self.value("changes", outline, part.bytes)?.array, leaves.count > 1,
+            (try? JSONOutline(record.bytes))?["_conflicts"] == nil
+        {
+            notes.conflicts += 1
+        }
         record.isDeletionAtSource = Self.value("deleted", outline, part.bytes) == true
         waiting.append(record)
     }
@@ -246,16 +255,14 @@ extension RecordReader {
             column: start ?? part.column + range.lowerBound)
     }
 
-    private func translatedIfNeeded(_ record: Record) -> Record {
-        form == .mongo ? Self.translated(record) : record
-    }
+    private func translatedIfNeeded(_ record: Record) -> Record { form == .mongo ? translated(record) : record }
 
-    static func translated(_ record: Record) -> Record {
+    func translated(_ record: Record) -> Record {
         guard record.problem == nil, let value = try? JSONValue(utf8: record.bytes), value["_rev"] == nil else {
             return record
         }
         var record = record
-        do { record.bytes = try MongoDocument.translated(value).utf8 } catch let error {
+        do { record.bytes = try MongoDocument.translated(value, translation).utf8 } catch let error {
             record.problem = error.message
         }
         return record
@@ -362,6 +369,8 @@ extension RecordReader {
         package var problem: String?
         /// Whether the source says that the document is deleted.
         package var isDeletionAtSource = false
+        /// What an id that is taken from a member, or made, begins with.
+        package var idPrefix = ""
         /// The file, where the input has several.
         package var file: String?
 

@@ -32,6 +32,8 @@ public struct ForeignDatabase {
         case mongo
         /// Firestore's documents as node-firestore-import-export writes them.
         case firestore
+        /// Realm's objects as Realm Studio writes them, a list for each class. It is not known by its content.
+        case realm
     }
 
     package enum Content {
@@ -129,7 +131,7 @@ public struct ForeignDatabase {
 
     private static let refusals = [
         "bson": "is BSON: write the collection with mongoexport, and import that",
-        "realm": "is a Realm database: save it as JSON with Realm Studio, and import the list of each class",
+        "realm": "is a Realm database: save it as JSON with Realm Studio, and import that with --from realm",
     ]
 
     /// What opens the files of products, in the order in which it is tried; each returns `nil` for a file of another product.

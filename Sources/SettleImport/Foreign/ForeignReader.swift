@@ -38,11 +38,25 @@ package protocol ForeignReader: AnyObject {
     ///
     /// - Throws: ``ForeignFileError`` with code `damaged`.
     func check() throws
+
+    /// What the file says of pushed documents.
+    ///
+    /// - Parameter server: The URL that the app synced with, if the caller knows it.
+    /// - Returns: The record.
+    /// - Throws: ``ForeignFileError`` if the file can't be read on.
+    func pushRecord(to server: URL?) throws -> PushRecord
 }
 
 extension ForeignReader {
     /// Checks nothing: a format that is checked while it is read.
     package func check() throws {}
+
+    /// Says that the product keeps no record.
+    package func pushRecord(to server: URL?) throws -> PushRecord {
+        .unknown(
+            "\(product) does not say what was pushed to a server: import all of it; a sync sends only what the server lacks"
+        )
+    }
 }
 
 /// The name of the collection of a product without collections.
@@ -69,6 +83,8 @@ public struct ForeignDocument: Sendable {
     public var faults: [ForeignFault] = []
     /// The server's copy, as the product last saw it; `nil` if the product does not record it for each document.
     public var server: ForeignServerState?
+    /// Whether the file has versions in place of generations, so that the generations of the leaves are numbers of versions.
+    package var hasVersions = false
 
     /// Creates a document.
     public init(id: DocumentID, sequence: UInt64, leaves: [Revision<ForeignAttachment>]) {

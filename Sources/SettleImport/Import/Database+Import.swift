@@ -13,14 +13,20 @@ public struct ImportOptions: Sendable {
     public var isStrict: Bool
     /// The member whose value is the id of a document without `_id`, of a dump.
     public var idMember: String?
+    /// Whether only documents are imported that the product had not pushed to its server yet, as far as its file says. Pull from
+    /// the server first: of a file with version vectors, a revision then continues the server's tree.
+    public var onlyUnpushed: Bool
+    /// The URL that the app synced with, by which Couchbase Lite 1.x names what it had pushed; used with ``onlyUnpushed``.
+    public var syncedWith: URL?
 
     /// Creates options.
     public init(
         collection: String = "_default._default", keepsWinners: Bool = false, isStrict: Bool = false,
-        idMember: String? = nil
+        idMember: String? = nil, onlyUnpushed: Bool = false, syncedWith: URL? = nil
     ) {
         (self.collection, self.keepsWinners) = (collection, keepsWinners)
         (self.isStrict, self.idMember) = (isStrict, idMember)
+        (self.onlyUnpushed, self.syncedWith) = (onlyUnpushed, syncedWith)
     }
 }
 
@@ -58,8 +64,8 @@ extension Database {
     ///   - options: What is imported, and how.
     ///   - progress: Called after each document. What it throws ends the import; what was read before is stored.
     /// - Returns: What was taken, and what was not.
-    /// - Throws: ``ForeignFileError`` if the source can't be read on; ``DatabaseError`` if the database can't be written;
-    ///   `CancellationError` if the task was cancelled; errors of `progress`.
+    /// - Throws: ``ForeignFileError`` if the source can't be read on, or with code `unsupported` if it does not say what was pushed;
+    ///   ``DatabaseError`` if the database can't be written; `CancellationError` if the task was cancelled; errors of `progress`.
     @discardableResult
     public func importAll(
         from source: ForeignDatabase, options: ImportOptions = ImportOptions(),
@@ -99,6 +105,7 @@ extension Database {
             guard FileManager.default.fileExists(atPath: old.path) else { return try create(path, options: options) }
         }
         let source = try ForeignDatabase(at: old)
+        _ = try source.pushRecord(for: importing)
         let place = URL(fileURLWithPath: path).path
         let unfinished = place + ".importing"
         try source.fill(unfinished, options, importing, progress, review)
@@ -130,10 +137,11 @@ extension ForeignDatabase {
     package func importAll(
         into store: any ImportStore, options: ImportOptions, progress: (ImportProgress) throws -> Void
     ) throws -> ImportReport {
+        let pushed = try pushRecord(for: options)
         switch content {
         case .reader(let reader):
             var importer = ForeignImporter(self, reader, store, options)
-            try importer.run(progress)
+            try importer.run(without: pushed, progress)
             return importer.report
         case .dump(let source): return try importDump(source, into: store, options: options, progress: progress)
         }
@@ -165,7 +173,7 @@ extension ForeignDatabase {
         report.localDocuments = counts.locals
         report.known = counts.known
         report.tombstones = counts.tombstones
-        report.leftOut = source.notes.texts
+        report.leftOut = importer.notes(of: source).texts
         return report
     }
 }

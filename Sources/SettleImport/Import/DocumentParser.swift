@@ -23,11 +23,11 @@ struct DocumentParser {
     ///
     /// - Returns: The document, or `nil` for a piece of an attachment's content, which the importer has taken.
     /// - Throws: ``JSONError``, or ``DatabaseError``.
-    func parse(_ bytes: [UInt8], isDeletionAtSource: Bool = false) throws -> Parsed? {
+    func parse(_ bytes: [UInt8], isDeletionAtSource: Bool = false, idPrefix: String = "") throws -> Parsed? {
         let reader = try DocumentReader.read(bytes, allowsReserved: true)
         if reader.reserved.isEmpty, try attachments.add(piece: reader.body) { return nil }
         let document = try WireDocument(file: reader)
-        let id = try id(document.id, reader.body)
+        let id = try id(document.id, reader.body, idPrefix)
         if id.isLocal { return Parsed(document: .local(id, reader.body)) }
         if case .impossible(let text) = document.revision { _ = try RevisionID(validating: text) }
         let (files, missing) = try files(of: document, id)
@@ -53,13 +53,13 @@ struct DocumentParser {
         return try attachments.attachmentsAtHand(document.attachments, of: id)
     }
 
-    private func id(_ text: String?, _ body: DocumentBody) throws -> DocumentID {
+    private func id(_ text: String?, _ body: DocumentBody, _ prefix: String) throws -> DocumentID {
         if let text { return try DocumentID(validating: text) }
         // An id nobody has: 32 hex digits, as CouchDB makes them.
-        guard let idMember else { return DocumentID(unchecked: SecureRandom.hexadecimal()) }
+        guard let idMember else { return try DocumentID(validating: prefix + SecureRandom.hexadecimal()) }
         switch body[idMember] {
-        case .string(let text): return try DocumentID(validating: text)
-        case .number(let number): return try DocumentID(validating: number.text)
+        case .string(let text): return try DocumentID(validating: prefix + text)
+        case .number(let number): return try DocumentID(validating: prefix + number.text)
         case nil: throw DatabaseError(.invalid, "there is neither _id nor the member \"\(idMember)\"")
         default: throw DatabaseError(.invalid, "the member \"\(idMember)\" is neither a string nor a number")
         }

@@ -16,6 +16,7 @@ extension ForeignDatabase {
     package func inspect(
         _ options: ImportOptions, verifies: Bool, scratch: Database, progress: (ImportProgress) throws -> Void
     ) throws -> ImportReport {
+        let pushed = try pushRecord(for: options)
         guard case .reader(let reader) = content else {
             return try importAll(into: InspectingStore(scratch), options: options, progress: progress)
         }
@@ -26,24 +27,11 @@ extension ForeignDatabase {
                 report.record(ImportReport.Fault(id: nil, revision: nil, attachment: nil, message: error.message))
             }
         }
-        let total = try reader.count(in: options.collection)
-        try reader.forEachDocument(in: options.collection, after: 0) { document in
-            report.count(document)
-            for leaf in document.leaves {
-                for attachment in leaf.attachments {
-                    guard let problem = try Self.problem(of: attachment, reader, verifies: verifies) else {
-                        report.attachments += 1
-                        report.attachmentBytes = report.attachmentBytes.adding(clamped: attachment.length)
-                        continue
-                    }
-                    report.record(
-                        ImportReport.Fault(
-                            id: document.id, revision: leaf.history.revision, attachment: attachment.name,
-                            message: problem))
-                }
-            }
-            try progress(
-                ImportProgress(documents: report.documents, total: total, attachmentBytes: report.attachmentBytes))
+        do {
+            try report.read(reader, options, without: pushed, verifies: verifies, progress)
+        } catch let error as ForeignFileError where verifies && error.code == .damaged {
+            // The documents up to the damage are counted.
+            report.record(ImportReport.Fault(id: nil, revision: nil, attachment: nil, message: error.message))
         }
         if isDefault { try reader.forEachLocalDocument { _, _ in report.localDocuments += 1 } }
         // Now local documents that can't be read are among it.
@@ -52,7 +40,7 @@ extension ForeignDatabase {
     }
 
     /// Why the content of an attachment can't be taken; `nil` if it can.
-    private static func problem(
+    fileprivate static func problem(
         of attachment: ForeignAttachment, _ reader: any ForeignReader, verifies: Bool
     ) throws -> String? {
         if case .missing(let message) = attachment.place { return message }
@@ -69,6 +57,40 @@ extension ForeignDatabase {
 }
 
 extension ImportReport {
+    /// Counts the documents of a collection, and what can't be taken of them.
+    fileprivate mutating func read(
+        _ reader: any ForeignReader, _ options: ImportOptions, without pushed: PushRecord?, verifies: Bool,
+        _ progress: (ImportProgress) throws -> Void
+    ) throws {
+        let total = try reader.count(in: options.collection)
+        try reader.forEachDocument(in: options.collection, after: 0) { document in
+            if let pushed, try pushed.includes(document) {
+                documents += 1
+                self.pushed += 1
+            } else {
+                count(document)
+                for leaf in document.leaves { try count(leaf, reader, verifies: verifies) }
+            }
+            try progress(ImportProgress(documents: documents, total: total, attachmentBytes: attachmentBytes))
+        }
+    }
+
+    /// Counts the attachments of a leaf.
+    private mutating func count(
+        _ leaf: Revision<ForeignAttachment>, _ reader: any ForeignReader, verifies: Bool
+    ) throws {
+        for attachment in leaf.attachments {
+            guard let problem = try ForeignDatabase.problem(of: attachment, reader, verifies: verifies) else {
+                attachments += 1
+                attachmentBytes = attachmentBytes.adding(clamped: attachment.length)
+                continue
+            }
+            record(
+                Fault(
+                    id: leaf.id, revision: leaf.history.revision, attachment: attachment.name, message: problem))
+        }
+    }
+
     /// Counts a document of which nothing is stored.
     fileprivate mutating func count(_ document: ForeignDocument) {
         documents += 1
@@ -106,6 +128,8 @@ private struct InspectingStore: ImportStore {
     func insert(_ revisions: [ReplicatedRevision]) throws -> [ImportOutcome] { revisions.map { _ in .stored } }
 
     func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws {}
+
+    func history(of id: DocumentID, endingIn signature: RevisionSignature) throws -> RevisionHistory? { nil }
 
     func setExpiration(_ date: Date, of id: DocumentID) throws -> Bool { true }
 

@@ -27,12 +27,22 @@ struct ForeignImporter {
     }
 
     /// Imports a collection, and the local documents with the default one.
-    mutating func run(_ progress: (ImportProgress) throws -> Void) throws {
+    ///
+    /// - Parameters:
+    ///   - pushed: The documents that are passed over, if any.
+    ///   - progress: Called after each document.
+    /// - Throws: ``ForeignFileError`` or ``DatabaseError``; what `progress` throws.
+    mutating func run(without pushed: PushRecord?, _ progress: (ImportProgress) throws -> Void) throws {
         let total = try reader.count(in: options.collection)
         let start = try resumed()
         do {
             try reader.forEachDocument(in: options.collection, after: start) { document in
-                try adopt(document)
+                if let pushed, try pushed.includes(document) {
+                    report.documents += 1
+                    report.pushed += 1
+                } else {
+                    try adopt(pushed == nil ? document : continued(document))
+                }
                 if revisions.count >= Self.batch || bytes >= ImportLimits.batchBytes { try flush() }
                 try progress(
                     ImportProgress(
@@ -61,6 +71,11 @@ struct ForeignImporter {
 // MARK: - Documents
 
 extension ForeignImporter {
+    /// A document that was not pushed, after the revision that the server has.
+    private func continued(_ document: ForeignDocument) throws -> ForeignDocument {
+        try document.continued { try store.history(of: document.id, endingIn: $0) }
+    }
+
     private mutating func adopt(_ document: ForeignDocument) throws {
         contents = []
         report.documents += 1
@@ -175,7 +190,8 @@ extension ForeignImporter {
                 if let date = document.expiration, try Self.expire(document.id, date, in: store) { expirations += 1 }
                 if options.keepsWinners, let shown = document.shown { try store.keep(shown, of: document.id) }
             }
-            if let last = documents.last, let identity = reader.identity {
+            // Several documents may have the first sequence: those of which the file has none.
+            if let last = documents.last, last.sequence > 1, let identity = reader.identity {
                 try store.setMark([
                     "source": .string(identity), "collection": .string(options.collection),
                     "sequence": .string(String(last.sequence)),

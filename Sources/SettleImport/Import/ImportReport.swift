@@ -24,8 +24,13 @@ public struct ImportReport: Sendable {
     public internal(set) var leaves = 0
     /// Of those, the ones that were there before.
     public internal(set) var known = 0
-    /// The documents with several leaves that are not deleted; they are not counted in a dump.
+    /// The documents with several leaves that are not deleted. They are not counted in a dump, whose revisions come in any order:
+    /// there it is 0.
     public internal(set) var conflicts = 0
+    /// Whether ``conflicts`` were counted.
+    private let countsConflicts: Bool
+    /// The documents that were passed over, because the product had pushed them to its server.
+    public internal(set) var pushed = 0
     /// The documents whose leaves are all deleted.
     public internal(set) var tombstones = 0
     /// The attachments of the leaves.
@@ -49,14 +54,17 @@ public struct ImportReport: Sendable {
     /// What the source has and an import leaves out, such as views, each in a few words.
     public internal(set) var leftOut: [String] = []
 
-    init(_ source: ForeignDatabase) { (kind, product) = (source.kind, source.product) }
+    init(_ source: ForeignDatabase) {
+        (kind, product) = (source.kind, source.product)
+        countsConflicts = if case .reader = source.content { true } else { false }
+    }
 
     /// Whether all documents and attachments were taken.
     public var isWhole: Bool { lostRevisions == 0 && lostAttachments == 0 }
 
-    /// Whether a database into which all was imported may have this number of documents: those that were lost are missing, and those
-    /// that expire may be gone already.
-    func explains(_ stored: Int) -> Bool { stored + lostRevisions + expirations >= documents }
+    /// Whether a database into which all was imported may have this number of documents: those that were lost or
+    /// passed over are missing, and those that expire may be gone already.
+    func explains(_ stored: Int) -> Bool { stored + lostRevisions + expirations + pushed >= documents }
 
     mutating func record(_ fault: Fault) {
         if fault.attachment == nil { lostRevisions += 1 } else { lostAttachments += 1 }
@@ -77,7 +85,8 @@ extension ImportReport: CustomStringConvertible {
         func number(_ value: some BinaryInteger) -> JSONValue { .number(JSONNumber(value)) }
         return [
             "kind": .string(kind.rawValue), "product": .string(product), "documents": number(documents),
-            "leaves": number(leaves), "known": number(known), "conflicts": number(conflicts),
+            "leaves": number(leaves), "known": number(known),
+            "pushed": number(pushed), "conflicts": countsConflicts ? number(conflicts) : .null,
             "tombstones": number(tombstones), "attachments": number(attachments),
             "attachment_bytes": number(attachmentBytes), "local": number(localDocuments),
             "expirations": number(expirations), "lost_revisions": number(lostRevisions),
@@ -91,14 +100,16 @@ extension ImportReport: CustomStringConvertible {
     /// The report in lines of text.
     public var description: String {
         var lines = ["\(product), \(counted(documents, "document"))"]
+        var parts = [counted(leaves, "leaf revision"), counted(tombstones, "tombstone")]
+        if countsConflicts { parts.insert(counted(conflicts, "conflict"), at: 1) }
         lines.append(
             """
-            Imported  \(counted(documents, "document")) (\(counted(leaves, "leaf revision")), \
-            \(counted(conflicts, "conflict")), \(counted(tombstones, "tombstone"))), \
+            Imported  \(counted(documents - pushed, "document")) (\(parts.joined(separator: ", "))), \
             \(counted(attachments, "attachment")) (\(attachmentBytes) bytes), \
             \(counted(localDocuments, "local document"))
             """)
         if known > 0 { lines.append("Known     \(counted(known, "leaf revision")) before this import") }
+        if pushed > 0 { lines.append("Pushed    \(counted(pushed, "document")) before, which were passed over") }
         if expirations > 0 { lines.append("Expiring  \(counted(expirations, "document"))") }
         if !isWhole {
             lines.append(

@@ -19,6 +19,9 @@ package protocol ImportStore {
     /// Stores a local document.
     func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws
 
+    /// The history of the revision of a document that has a signature; `nil` if there is none.
+    func history(of id: DocumentID, endingIn signature: RevisionSignature) throws -> RevisionHistory?
+
     /// Sets the date at which a document is purged; false if the destination has no such dates.
     func setExpiration(_ date: Date, of id: DocumentID) throws -> Bool
 
@@ -84,6 +87,10 @@ package struct DatabaseImportStore: ImportStore {
         try database.saveLocalDocument(id, body: body)
     }
 
+    package func history(of id: DocumentID, endingIn signature: RevisionSignature) throws -> RevisionHistory? {
+        try database.tree(of: id)?.history(endingIn: signature)
+    }
+
     package func setExpiration(_ date: Date, of id: DocumentID) throws -> Bool {
         try database.setExpiration(of: id, at: date)
         return true
@@ -103,6 +110,13 @@ package struct DatabaseImportStore: ImportStore {
         } else {
             try database.deleteLocalDocument(Self.markID)
         }
+    }
+}
+
+extension RevisionTree {
+    /// The history of the newest revision that has a signature.
+    package func history(endingIn signature: RevisionSignature) -> RevisionHistory? {
+        revisions.filter { $0.signature == signature }.max().flatMap { history(of: $0) }
     }
 }
 

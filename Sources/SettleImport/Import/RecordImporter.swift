@@ -61,6 +61,14 @@ package final class RecordImporter {
         do { try runParts(reader, progress) } catch let failure as ImportStoreFailure { throw failure.cause }
     }
 
+    /// What an input that was imported says besides its documents, with what its documents say of conflicts.
+    package func notes(of source: any RecordSource) -> DumpNotes {
+        var notes = source.notes
+        // Other dumps have the revisions in conflict as well.
+        if source.form.kind == .couchdb { notes.conflicts += counts.conflicts }
+        return notes
+    }
+
     private func runParts(_ reader: any RecordSource, _ progress: (Counts) throws -> Void) throws {
         do {
             while !isStopped, let record = try reader.read() {
@@ -80,9 +88,9 @@ package final class RecordImporter {
     private func collect(_ record: RecordReader.Record) throws {
         do {
             if let problem = record.problem { throw DatabaseError(.invalid, problem) }
-            guard let parsed = try parser.parse(record.bytes, isDeletionAtSource: record.isDeletionAtSource) else {
-                return
-            }
+            let parsed = try parser.parse(
+                record.bytes, isDeletionAtSource: record.isDeletionAtSource, idPrefix: record.idPrefix)
+            guard let parsed else { return }
             batch.append(Item(record, parsed))
             batchBytes += record.bytes.count
         } catch let error as DatabaseError where error.code.isOfTheSystem {

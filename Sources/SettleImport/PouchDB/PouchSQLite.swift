@@ -38,13 +38,12 @@ final class PouchSQLite: ForeignReader {
     private func makeList() throws {
         guard !isListed else { return }
         isListed = true
-        let sequence = ["max_seq", "winningseq"].first { file.has("document-store", $0) } ?? "NULL"
+        // Databases of before the column have NULL in it; then the newest body has the sequence.
+        let sequences =
+            ["max_seq", "winningseq"].filter { file.has("document-store", $0) }.map { "CAST(\($0) AS INTEGER)" } + [
+                "(SELECT max(sequence) FROM temp.foreign_bodies WHERE doc = CAST(id AS TEXT))", "1",
+            ]
         var statements = [
-            "CREATE TEMP TABLE foreign_docs(sequence INTEGER, entry INTEGER, PRIMARY KEY(sequence, entry)) WITHOUT ROWID",
-            """
-            INSERT OR IGNORE INTO temp.foreign_docs
-            SELECT max(1, ifnull(CAST(\(sequence) AS INTEGER), 1)), rowid FROM main."document-store" NOT INDEXED
-            """,
             """
             CREATE TEMP TABLE foreign_bodies(doc TEXT, rev TEXT, sequence INTEGER, PRIMARY KEY(doc, rev, sequence))
             WITHOUT ROWID
@@ -53,6 +52,11 @@ final class PouchSQLite: ForeignReader {
             INSERT OR IGNORE INTO temp.foreign_bodies
             SELECT CAST(doc_id AS TEXT), CAST(rev AS TEXT), seq FROM main."by-sequence" NOT INDEXED
             WHERE doc_id IS NOT NULL AND rev IS NOT NULL
+            """,
+            "CREATE TEMP TABLE foreign_docs(sequence INTEGER, entry INTEGER, PRIMARY KEY(sequence, entry)) WITHOUT ROWID",
+            """
+            INSERT OR IGNORE INTO temp.foreign_docs
+            SELECT max(1, coalesce(\(sequences.joined(separator: ", ")))), rowid FROM main."document-store" NOT INDEXED
             """,
             "CREATE TEMP TABLE foreign_contents(digest TEXT, entry INTEGER, PRIMARY KEY(digest, entry)) WITHOUT ROWID",
         ]

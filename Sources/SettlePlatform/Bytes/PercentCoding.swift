@@ -100,6 +100,9 @@ package enum PercentCoding {
 package enum URLRedaction {
     /// The text without credentials in URLs: removes everything between `://` and the last `@` before the next
     /// slash, blank or quote, even if these are percent-escaped.
+    ///
+    /// A slash inside a password would end it too early. So where a colon and no port stand before the slash, everything up to
+    /// the last `@` before the next blank or quote is removed.
     package static func text(_ text: String) -> String {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
@@ -111,12 +114,10 @@ package enum URLRedaction {
                 continue
             }
             result += bytes[index..<start]
-            var end = start
-            var last: Int?
-            while end < bytes.count, !isEnd(bytes, end) {
-                if bytes[end] == UInt8(ascii: "@") { last = end }
-                if isEscape(bytes, end, "40") { last = end }
-                end += 1
+            let end = bytes[start...].indices.first { isSlash(bytes, $0) || isEnd(bytes, $0) } ?? bytes.count
+            var last = lastAt(bytes, start..<end)
+            if last == nil, !isPlace(bytes[start..<end]) {
+                last = lastAt(bytes, end..<(bytes[end...].indices.first { isEnd(bytes, $0) } ?? bytes.count))
             }
             if last != nil { result.append(UInt8(ascii: "*")) }
             index = last ?? start
@@ -139,9 +140,27 @@ package enum URLRedaction {
         return place
     }
 
+    private static func isSlash(_ bytes: [UInt8], _ index: Int) -> Bool {
+        bytes[index] == UInt8(ascii: "/") || isEscape(bytes, index, "2f")
+    }
+
     private static func isEnd(_ bytes: [UInt8], _ index: Int) -> Bool {
-        [UInt8(ascii: "/"), UInt8(ascii: " "), UInt8(ascii: "\""), UInt8(ascii: "&")].contains(bytes[index])
-            || isEscape(bytes, index, "2f") || isEscape(bytes, index, "20")
+        [UInt8(ascii: " "), UInt8(ascii: "\""), UInt8(ascii: "&")].contains(bytes[index])
+            || isEscape(bytes, index, "20")
+    }
+
+    private static func lastAt(_ bytes: [UInt8], _ range: Range<Int>) -> Int? {
+        range.last { bytes[$0] == UInt8(ascii: "@") || isEscape(bytes, $0, "40") }
+    }
+
+    /// Whether what stands before the first slash may be a host, with its port if it has a colon.
+    private static func isPlace(_ authority: ArraySlice<UInt8>) -> Bool {
+        let text = PercentCoding.decode(String(decoding: authority, as: UTF8.self))
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return true }
+        // An address of version 6 has colons in brackets.
+        if text.hasPrefix("["), text.hasSuffix("]") { return true }
+        let port = text.utf8[colon...].dropFirst()
+        return (1...5).contains(port.count) && port.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     }
 
     private static func isEscape(_ bytes: [UInt8], _ index: Int, _ digits: String) -> Bool {

@@ -15,7 +15,7 @@ final class Scripts: Sendable {
             options.log = { owner, line in
                 let folder = owner.split(separator: " ").first.map(String.init) ?? owner
                 let name = folder.split(separator: "/").last.map(String.init) ?? folder
-                log.notice("script", ["database": name.replacing(".settle", with: ""), "line": line])
+                log.notice("script", ["database": DocumentStore.name(ofFolder: name) ?? name, "line": line])
                 other(owner, line)
             }
         }

@@ -99,6 +99,7 @@ struct ImportCommandTests {
 
     @Test(arguments: [
         ["--keep-winner"], ["--collection", "Shop.Orders"], ["--all-collections"], ["--csv", "--from", "json"],
+        ["--unsynced"], ["--synced-with", "http://couch.example/db"],
     ])
     func `options of another kind of input are refused, and nothing is created`(words: [String]) throws {
         try room.write(Self.backup, to: "backup.txt")
@@ -149,6 +150,30 @@ struct ImportCommandTests {
         #expect(try room.run("export", "a", "--as", "word").status == 2)
     }
 
+    @Test func `options of other products' JSON are for that JSON alone`() throws {
+        let mongo = #"{"_id":42,"b":{"$binary":{"base64":"\#(String(repeating: "AAAA", count: 400))","subType":"00"}}}"#
+        let realm = #"{"Dog":[{"_id":1}],"Cat":[{"_id":1,"name":"Mia"}]}"#
+        try room.write(mongo + "\n", to: "mongo.json")
+        try room.write(realm, to: "realm.json")
+        let outcome = try room.run("import", "m", "mongo.json", "--keep-id", "key", "--binary", "attachments", "--json")
+        #expect(outcome.status == 0 && outcome.json["kind"] == "mongo", "\(outcome)")
+        #expect(try room.run("get", "m", "42").json["key"] == 42)
+        #expect(try room.run("get", "m", "42", "--attachment", "b", "-o", "b").status == 0)
+        #expect(try room.contents(of: "b") == Data(repeating: 0, count: 1200))
+        #expect(try room.run("import", "r", "realm.json", "--from", "realm", "--type-member", "class").status == 0)
+        #expect(try room.run("get", "r", "Cat/1").json["class"] == "Cat")
+        #expect(try room.run("inspect", "realm.json", "--from", "realm", "--json").json["leaves"] == 2)
+        for words in [
+            ["realm.json", "--from", "realm", "--keep-id", "k"], ["mongo.json", "--type-member", "t"],
+            ["realm.json", "--from", "realm", "--type-member", "_t"], ["mongo.json", "--binary", "maybe"],
+            ["mongo.json", "--keep-id", ""],
+        ] {
+            let refused = try room.run(all: ["import", "none", words[0]] + words.dropFirst())
+            #expect(refused.status == 2, "\(words): \(refused)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: room.path("none")))
+    }
+
     // MARK: Collections
 
     /// The path of a file of another product, where such files lie beside the repository.
@@ -174,5 +199,18 @@ struct ImportCommandTests {
             #expect(try room.run(all: ["import", "two", file] + words).status == 2, "\(words)")
         }
         #expect(try room.leaves("one") == room.leaves("shop+$shop+$orders"))
+    }
+
+    @Test(.enabled(if: collections != nil)) func `only what was not pushed is imported on request`() throws {
+        let file = try #require(Self.collections)
+        let dry = try room.run("import", "shop", file, "--unsynced", "--dry-run", "--json")
+        let first = try JSONValue(parsing: try #require(dry.lines.first))
+        let outcome = try room.run("import", "shop", file, "--unsynced", "--json")
+        let pushed = try #require(outcome.json["pushed"]?.int)
+        #expect(outcome.status == 0 && pushed > 0 && first["pushed"]?.int == pushed, "\(outcome)")
+        #expect(try room.run("get", "shop", "after-sync").status == 0)
+        #expect(try room.run("get", "shop", "plain-0").status == 3)
+        #expect(try room.run("import", "shop", file, "--synced-with", "http://couch.example/db").status == 2)
+        #expect(try room.run("import", "shop", file, "--unsynced", "--synced-with", "couch").status == 2)
     }
 }

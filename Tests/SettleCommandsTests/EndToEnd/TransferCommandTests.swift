@@ -93,4 +93,20 @@ extension Room {
     fileprivate func outcomeText(_ name: String) throws -> String {
         String(decoding: try contents(of: name), as: UTF8.self)
     }
+
+    @Test(arguments: [
+        ["http://anna:secret@127.0.0.1:1/db", "target"], ["source", "https://anna:secret@127.0.0.1:1/db"],
+        ["http://anna:secret@127.0.0.1:1/a", "http://anna:secret@127.0.0.1:1/b"],
+        ["postgres:notes", "http://anna:secret@127.0.0.1:1/db"],
+    ])
+    func `an exact copy is refused for a URL, with the verbs that replicate`(places: [String]) throws {
+        let room = try Room()
+        try room.run("create", "source")
+        let outcome = try room.run(all: ["copy"] + places)
+        #expect(outcome.status == 2 && outcome.output == "", "\(outcome)")
+        #expect(outcome.errors.contains("copied with `settle push` or `settle pull`"), "\(outcome)")
+        #expect(!outcome.errors.contains("secret") && !FileManager.default.fileExists(atPath: room.path("target")))
+        let json = try room.run(all: ["copy"] + places + ["--json"])
+        #expect(json.error["error"] == "usage" && json.status == 2, "\(json)")
+    }
 }

@@ -42,6 +42,22 @@ import Testing
         #expect(try remote.run("databases", remote.url("", "")).status == 5)
     }
 
+    @Test func `databases that a server keeps from the user are named, and the others are listed`() throws {
+        for name in ["a", "b", "c"] { try remote.run("create", remote.url(name)) }
+        // CouchDB answers _dbs_info to administrators alone.
+        let plan = FaultPlan("refuses") { request, _ in
+            ["/_dbs_info", "/b"].contains(request.path)
+                ? .answer(status: 403, retryAfter: nil, body: .couchDB) : .none
+        }
+        let proxy = try FaultProxy(to: remote.port, plan: plan)
+        let outcome = try remote.run("databases", remote.url("", behind: proxy), "--json")
+        #expect(outcome.status == 0 && outcome.lines.count == 2, "\(outcome)")
+        #expect(outcome.error["warning"] == "not readable for this user: b", "\(outcome)")
+        let text = try remote.run("databases", remote.url("", behind: proxy))
+        #expect(text.errors == "settle: not readable for this user: b\n" && !text.output.contains("b  "), "\(text)")
+        #expect(try remote.run("databases", remote.url("", behind: proxy), "-q").errors == "")
+    }
+
     @Test func `a database that is in use or damaged is listed with the reason`() async throws {
         for name in ["a", "b", "c"] { try remote.run("create", name) }
         try room.write("nonsense", to: "b/database.sqlite")

@@ -54,6 +54,24 @@ import Testing
         #expect(try differences("--deleted") == [:])
     }
 
+    @Test func `of a document that a server lists several times, the last line counts`() throws {
+        var rows: [JSONValue] = []
+        for id in ["a", "b", "c", "d"] {
+            let revision = try #require(try remote.room.run("get", "near", id).json["_rev"])
+            let row: JSONValue = ["seq": 1, "id": .string(id), "changes": [["rev": revision]]]
+            // A document that changes while it is listed comes again; a cluster repeats others, too.
+            rows += id == "a" ? [["seq": 1, "id": "a", "changes": [["rev": "1-0"]]], row] : [row, row]
+        }
+        rows += [JSONValue](repeating: ["seq": 2, "id": "x", "changes": [["rev": "1-a"]]], count: 3)
+        let answer: JSONValue = ["doc_count": 5, "update_seq": 2, "results": .array(rows), "last_seq": 2, "pending": 0]
+        let page = try PageServer(answer.description)
+        let outcome = try remote.run("diff", "near", "http://127.0.0.1:\(page.port)/db", "--json")
+        #expect(outcome.status == 1 && outcome.lines.count == 1, "\(outcome)")
+        #expect(outcome.json["id"] == "x" && outcome.json["difference"] == "only_second", "\(outcome)")
+        let text = try remote.run("diff", "near", "http://127.0.0.1:\(page.port)/db")
+        #expect(text.lines.last == "1 only in the second; 4 equal", "\(text)")
+    }
+
     @Test func `the members of two revisions are compared`() throws {
         let room = remote.room
         let first = try room.run("put", "near", "m", #"{"a/b":1,"gone":[1],"same":true,"in":{"x":1,"y":2}}"#).line

@@ -1,3 +1,4 @@
+import SettleTesting
 import Testing
 
 /// The examples of the article about conflicts behave as it says.

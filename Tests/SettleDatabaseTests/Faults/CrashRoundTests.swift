@@ -1,4 +1,5 @@
 import Foundation
+import SettleTesting
 import Testing
 
 /// A few rounds of the crash test in every test run; `make crash-test` runs more.

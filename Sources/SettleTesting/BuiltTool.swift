@@ -1,17 +1,18 @@
-import Foundation
-import SettleTesting
+package import Foundation
 
 /// An executable of this package, which lies where the tests were built.
-struct BuiltTool {
+package struct BuiltTool {
     private let path: String
 
-    init(_ name: String) {
+    package init(_ name: String) {
         let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
         path = tests.deletingLastPathComponent().appending(path: name).path
     }
 
     /// Runs it to its end; returns its status and output.
-    func run(_ arguments: [String], environment: [String: String] = [:]) throws -> (status: Int32, output: String) {
+    package func run(
+        _ arguments: [String], environment: [String: String] = [:]
+    ) throws -> (status: Int32, output: String) {
         let process = process(arguments)
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = Pipe()
@@ -24,7 +25,7 @@ struct BuiltTool {
     }
 
     /// Starts it without output.
-    func start(_ arguments: [String]) throws -> Process {
+    package func start(_ arguments: [String]) throws -> Process {
         let process = process(arguments)
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice

@@ -1,1 +1,0 @@
-../SettleDatabaseTests/Faults/BuiltTool.swift
