@@ -191,6 +191,15 @@ import Testing
         #expect(server.isClosing && server.outgoingBytes == 0 && server.incomingBytes == 0)
     }
 
+    @Test func `a connection that is closed while nothing is to be sent still has its close frame to send`() throws {
+        let server = BLIPConnection(isServer: true, limits: BLIPLimits(), handler: { _ in })
+        #expect(try server.nextOutput() == nil && !server.hasNoMoreOutput)
+        server.close(BLIPConnection.mayPass, reason: "x")
+        #expect(server.isClosing && !server.hasNoMoreOutput)
+        #expect(try server.nextOutput() == [0x88, 3, 0x0F, 0xA1, 0x78])
+        #expect(server.hasNoMoreOutput)
+    }
+
     @Test(arguments: 1...300) func `changed frames are read or refused`(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         let encoder = BLIPEncoder()

@@ -183,8 +183,14 @@ package final class BLIPConnection: Sendable {
     /// Sends a ping.
     package func ping() { state.withLock { if !$0.isClosing { $0.sign = output.ping() } } }
 
-    /// Whether to close the socket after all output is sent.
+    /// Whether the connection ends: it takes no more messages.
     package var isClosing: Bool { state.withLock(\.isClosing) }
+
+    /// Whether the connection ends and ``nextOutput()`` has returned its last bytes, the close frame.
+    ///
+    /// After these bytes are sent, the socket can be closed. ``isClosing`` does not suffice: another thread may close
+    /// the connection just after ``nextOutput()`` had nothing, and the peer would not get the status and the reason.
+    package var hasNoMoreOutput: Bool { state.withLock { $0.isClosing && $0.goodbye == nil && $0.sign == nil } }
 
     /// The size of the messages that wait to be sent, in bytes.
     package var outgoingBytes: Int { state.withLock(\.queue.bytesInMemory) }

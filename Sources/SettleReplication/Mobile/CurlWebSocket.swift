@@ -116,7 +116,7 @@ final class CurlWebSocket: @unchecked Sendable {
                     output = next[...]
                     try send(&output)
                 }
-                if output.isEmpty, connection.isClosing { return }
+                if output.isEmpty, connection.hasNoMoreOutput { return }
                 wait(writes: !output.isEmpty, for: .seconds(10))
                 try send(&output)
                 var failure: (any Error)?

@@ -127,7 +127,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
                 guard (try? await task.write(Data(bytes), timeout: 90)) != nil else { return }
             }
             let silence = lastRead.withLock { .now - $0 }
-            if connection.isClosing || silence > Self.lostAfter { return }
+            if connection.hasNoMoreOutput || silence > Self.lostAfter { return }
             if silence > Self.pingAfter, .now - lastPing > Self.pingAfter {
                 lastPing = .now
                 connection.ping()

@@ -172,7 +172,7 @@ final class SocketLoop: Sendable {
                 traffic.output += bytes
             }
         } catch { traffic.isEnding = true }
-        if traffic.output.isEmpty, client.connection.isClosing { traffic.isEnding = true }
+        if traffic.output.isEmpty, client.connection.hasNoMoreOutput { traffic.isEnding = true }
         if traffic.hasOutput { traffic.lastWrite = .now }
     }
 
