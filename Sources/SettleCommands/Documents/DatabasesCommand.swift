@@ -31,9 +31,9 @@ enum DatabasesCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let place = invocation.arguments.optionalOperand("PLACE") ?? "."
+        let isServer = Invocation.isURL(place)
         let list: any ListedPlace =
-            Invocation.isURL(place)
-            ? try ServerSource(place, invocation) : try FolderSource(place, invocation)
+            isServer ? try ServerSource(place, invocation) : try FolderSource(place, invocation)
         let showsAll = invocation.arguments.flag("--all")
         let names = try list.names().filter { showsAll || !$0.hasPrefix("_") }
         let console = invocation.console
@@ -44,7 +44,8 @@ enum DatabasesCommand: Command {
             case .success(let info):
                 let row = Row(name: name, info: info)
                 if console.isJSON { try console.print(row.json.description) } else { try table.add(row.cells) }
-            case .failure(let failure) where failure.status == .refused: refused.append(name)
+            case .failure(let failure) where isServer && failure.status == .refused:
+                refused.append(name)
             case .failure(let failure):
                 isWhole = false
                 let json: JSONValue = [

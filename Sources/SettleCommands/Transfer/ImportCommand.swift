@@ -164,7 +164,7 @@ extension ImportCommand {
             bar.finish()
             console.complain(failure.description, json: failure.json)
         }
-        var interruption: CommandError?
+        var isInterrupted = false
         do {
             try importer.run(records) { counts in
                 let (done, total) = input.position()
@@ -173,11 +173,19 @@ extension ImportCommand {
                     details(counts, bar.elapsed, done, total))
                 try Interruption.check()
             }
-        } catch let error as CommandError where error.status == .interrupted { interruption = error }
+        } catch let error as CommandError where error.status == .interrupted { isInterrupted = true }
         bar.finish()
         try summarize(importer.counts, importer.notes(of: records), input, bar.elapsed, console)
-        if let interruption { throw interruption }
+        if isInterrupted { throw interruption(after: importer.counts.total) }
         return importer.counts.failed + importer.counts.lostAttachments > 0 ? .failure : .success
+    }
+
+    /// The error of an import that Ctrl-C has ended.
+    private static func interruption(after count: Int) -> CommandError {
+        CommandError(
+            CommandError.interrupted.code,
+            "interrupted after \(Quantity.of(count, "document")), which are stored; the same command goes on",
+            status: .interrupted)
     }
 
     private static func summarize(
@@ -293,10 +301,15 @@ extension ImportCommand {
         options.collection = name
         let bar = ProgressBar(console)
         defer { bar.finish() }
-        let report = try input.source.importAll(into: store, options: options) { progress in
-            bar.update("Importing", fraction: progress.fraction, progress.details(bar.elapsed))
-            try Interruption.check()
-        }
+        var count = 0
+        let report: ImportReport
+        do {
+            report = try input.source.importAll(into: store, options: options) { progress in
+                count = progress.documents
+                bar.update("Importing", fraction: progress.fraction, progress.details(bar.elapsed))
+                try Interruption.check()
+            }
+        } catch let error as CommandError where error.status == .interrupted { throw interruption(after: count) }
         bar.finish()
         if console.isJSON {
             var json = report.json.object ?? JSONObject()

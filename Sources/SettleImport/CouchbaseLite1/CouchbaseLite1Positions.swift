@@ -31,10 +31,9 @@ struct CouchbaseLite1Positions {
         name = file.name
         if file.has("info", "key", "value") {
             databases += try file.query("SELECT value FROM info WHERE +key = 'privateUUID'").all { $0.text(0) }
-            try file.query("SELECT substr(key, 12), value FROM info NOT INDEXED WHERE key LIKE 'checkpoint/%'").readRows
-            {
-                add($0.text(0), nil, $0.text(1))
-            }
+            let rows = try file.query(
+                "SELECT substr(key, 12), value FROM info NOT INDEXED WHERE key LIKE 'checkpoint/%'")
+            try rows.readRows { add($0.text(0), nil, $0.text(1)) }
         }
         for direction in ["push", "startPush"] where file.has("replicators", "remote", direction, "last_sequence") {
             try file.query("SELECT remote, \(direction), last_sequence FROM replicators NOT INDEXED").readRows { row in
@@ -95,8 +94,8 @@ struct CouchbaseLite1Positions {
         for url in [stem, stem + "/"] {
             for database in databases {
                 for continuous in [#""continuous":false,"#, ""] {
-                    let (database, url) = (JSONValue.string(database).description, JSONValue.string(url).description)
-                    let spec = #"{\#(continuous)"localUUID":\#(database),"push":true,"remoteURL":\#(url)}"#
+                    let (id, remote) = (JSONValue.string(database).description, JSONValue.string(url).description)
+                    let spec = #"{\#(continuous)"localUUID":\#(id),"push":true,"remoteURL":\#(remote)}"#
                     // Some versions write a slash with a backslash.
                     for spelling in [spec, spec.replacing("/", with: #"\/"#)] {
                         names.insert(Hexadecimal.encode(SHA1.hash(Array(spelling.utf8))))
