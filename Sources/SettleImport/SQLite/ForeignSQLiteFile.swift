@@ -107,7 +107,8 @@ package final class ForeignSQLiteFile {
         return handle
     }
 
-    private func prepare() throws {
+    /// Limits what the file can make a connection do.
+    private func limit(_ handle: OpaquePointer) throws {
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_timeout(handle, 5000)
         _ = sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Self.maximumRow)
@@ -124,8 +125,13 @@ package final class ForeignSQLiteFile {
                 }, nil)
         }
         for pragma in ["trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0", "temp_store=DEFAULT"] {
-            try execute("PRAGMA \(pragma)")
+            let code = sqlite3_exec(handle, "PRAGMA \(pragma)", nil, nil, nil)
+            guard code == SQLITE_OK else { throw Self.failure(code, handle, name) }
         }
+    }
+
+    private func prepare() throws {
+        try limit(handle)
         // One view of the data for all that is read.
         try execute("BEGIN")
         version = try Int(query("PRAGMA user_version").first { $0.integer(0) } ?? 0)
@@ -174,7 +180,13 @@ package final class ForeignSQLiteFile {
     ///
     /// - Throws: ``ForeignFileError`` with code `damaged` and the first faults.
     package func check() throws {
-        let faults = try query("PRAGMA quick_check(5)").all { $0.text(0) }.filter { $0 != "ok" }
+        // On a connection of its own: after a check that damage ends, SQLite refuses every write of the transaction, also to
+        // temporary tables.
+        let checked = try Self.open(url, copy: copy)
+        defer { sqlite3_close_v2(checked) }
+        try limit(checked)
+        let rows = try ForeignRows("PRAGMA quick_check(5)", on: checked, of: self)
+        let faults = try rows.all { $0.text(0) }.filter { $0 != "ok" }
         guard faults.isEmpty else {
             throw ForeignFileError(.damaged, "\(name) is damaged: \(faults.joined(separator: "; "))")
         }

@@ -141,7 +141,7 @@ extension MadeDatabase {
     /// Overwrites the first byte of the page with a text, so that it is not a page of a table.
     static func damagePage(of url: URL, with text: String) throws {
         var bytes = Array(try Data(contentsOf: url))
-        let found = bytes.indices.first { bytes[$0...].starts(with: text.utf8) }
+        let found = Data(bytes).range(of: Data(text.utf8))?.lowerBound
         guard let found, bytes.count > 100 else { throw CocoaError(.fileReadCorruptFile) }
         let size = Int(bytes[16]) << 8 | Int(bytes[17])
         bytes[found - found % (size == 1 ? 65_536 : size)] = 0x77
