@@ -98,7 +98,7 @@ import Testing
         #expect(effect.outcome == .keeps(leaf))
         #expect(try row("/cracks", of: effect).result == (keepsFirst ? 3 : 5))
         #expect(try row("/title", of: effect).result == (keepsFirst ? "Wall (east)" : "Wall"))
-        #expect(try row("/note", of: effect).result == (keepsFirst ? "?" : nil))
+        #expect(try row("/note", of: effect).result == (keepsFirst ? JSONValue?.some("?") : JSONValue?.none))
         #expect(try row("/cracks", of: effect).reason == "\(kept) stays")
         #expect(
             text(effect)
