@@ -72,10 +72,11 @@ struct EffectComparison {
     mutating func run() {
         compareWholes()
         collect(
-            .object(base), leaves.map { .object($0.members) }, result.map { .object($0) }, at: "")
+            .object(base), leaves.map { JSONValue.object($0.members) }, result.map { JSONValue.object($0) }, at: "")
         guard outcome != .leaves else { return }
         for index in leaves.indices {
-            compare(.object(base), .object(leaves[index].members), result.map { .object($0) }, at: "", of: index)
+            compare(
+                .object(base), .object(leaves[index].members), result.map { JSONValue.object($0) }, at: "", of: index)
         }
     }
 
@@ -163,19 +164,20 @@ extension EffectComparison {
 
     /// Whether a rule that joins values has put a leaf's change into the result.
     ///
-    /// A merge of branches goes step by step, and another step may have decided against what one has joined.
+    /// A merge of branches goes step by step: one step may join values, and another one decide against some.
     private func isJoined(_ path: String, _ leaf: RevisionID, _ result: JSONValue?) -> Bool {
-        var (isIn, value) = (false, JSONValue?.none)
+        var hasJoined = false
+        var value: JSONValue?
         for field in fields[Array(path.utf8)] ?? [] {
             guard let side = field.sides.first(where: { $0.leaves.contains(leaf) }) else { continue }
             if field.isJoined {
-                if side.value != field.base { isIn = true }
+                hasJoined = hasJoined || side.value != field.base
             } else if field.result != side.value {
-                isIn = false
+                return false
             }
             value = field.result
         }
-        return isIn && value != nil && value == result
+        return hasJoined && value != nil && value == result
     }
 
     /// Whether another leaf has replaced a value knowingly, by a change that is in the result: both have an ancestor

@@ -116,7 +116,7 @@ package struct SettlementEffect: Sendable {
         isBaseKnown = comparison.isBaseKnown
         (rows, rowCount) = (comparison.rows, comparison.rowCount)
         (losses, lossCount) = (comparison.losses, comparison.lossCount)
-        words = Self.words(preview.conflict, outcome, content, clashes: comparison.clashCount)
+        words = Self.words(preview.conflict, outcome, clashes: comparison.clashCount)
     }
 
     /// What becomes of the document, and its content if it stays.
@@ -144,9 +144,7 @@ package struct SettlementEffect: Sendable {
         }
     }
 
-    private static func words(
-        _ conflict: Conflict, _ outcome: Outcome, _ content: Document?, clashes: Int
-    ) -> String {
+    private static func words(_ conflict: Conflict, _ outcome: Outcome, clashes: Int) -> String {
         func many(_ number: Int, _ one: String, _ more: String) -> String { "\(number) \(number == 1 ? one : more)" }
         // A policy that does not decide about deletions leaves them.
         let isContested = conflict.deletions.isEmpty && !conflict.tree.disputedDeletions.isEmpty

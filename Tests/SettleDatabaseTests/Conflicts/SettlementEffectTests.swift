@@ -179,6 +179,18 @@ import Testing
                 == ["3-w value /n 5", "3-w value /m 1", "3-b value /n 8"])
     }
 
+    @Test func `a value that one step of a merge left out is lost, though another step joins the others`() throws {
+        let revisions = [
+            try revision("1-1", on: nil, ["n": 0]), peer("d", try path("2-x", "1"), ["n": 5]),
+            peer("d", try path("3-w", "x", "1"), ["n": 8]), peer("d", try path("3-b", "x", "1"), ["n": "many"]),
+            try revision("2-c", ["n": 2]),
+        ]
+        let effect = try effect(.threeWayMerge(MergeRules(fields: ["/n": .sum])), revisions)
+        let row = try row("/n", of: effect)
+        #expect(row.result == 10 && row.sources.map(\.description) == ["3-w", "2-c"])
+        #expect(text(effect) == [#"3-b value /n "many""#])
+    }
+
     @Test func `objects are compared member by member, and the clocks of members are none`() throws {
         let effect = try effect(
             .mostRevisions,
