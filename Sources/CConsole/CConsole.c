@@ -141,78 +141,82 @@ static const unsigned char file33[] = {
 };
 
 static const unsigned char file34[] = {
-#embed "web/app/parts/key-list.js"
+#embed "web/app/parts/effect-view.js"
 };
 
 static const unsigned char file35[] = {
-#embed "web/app/parts/line-table.js"
+#embed "web/app/parts/key-list.js"
 };
 
 static const unsigned char file36[] = {
-#embed "web/app/parts/member-table.js"
+#embed "web/app/parts/line-table.js"
 };
 
 static const unsigned char file37[] = {
-#embed "web/app/parts/origins.js"
+#embed "web/app/parts/member-table.js"
 };
 
 static const unsigned char file38[] = {
-#embed "web/app/parts/panel.js"
+#embed "web/app/parts/origins.js"
 };
 
 static const unsigned char file39[] = {
-#embed "web/app/parts/policy-form.js"
+#embed "web/app/parts/panel.js"
 };
 
 static const unsigned char file40[] = {
-#embed "web/app/parts/rev-tree.js"
+#embed "web/app/parts/policy-form.js"
 };
 
 static const unsigned char file41[] = {
-#embed "web/app/parts/spark-line.js"
+#embed "web/app/parts/rev-tree.js"
 };
 
 static const unsigned char file42[] = {
-#embed "web/app/router.js"
+#embed "web/app/parts/spark-line.js"
 };
 
 static const unsigned char file43[] = {
-#embed "web/app/session.js"
+#embed "web/app/router.js"
 };
 
 static const unsigned char file44[] = {
-#embed "web/app/texts/en.js"
+#embed "web/app/session.js"
 };
 
 static const unsigned char file45[] = {
-#embed "web/app/value/compare.js"
+#embed "web/app/texts/en.js"
 };
 
 static const unsigned char file46[] = {
-#embed "web/app/value/json-text.js"
+#embed "web/app/value/compare.js"
 };
 
 static const unsigned char file47[] = {
-#embed "web/app/value/json.js"
+#embed "web/app/value/json-text.js"
 };
 
 static const unsigned char file48[] = {
-#embed "web/app/value/lines.js"
+#embed "web/app/value/json.js"
 };
 
 static const unsigned char file49[] = {
-#embed "web/app/words.js"
+#embed "web/app/value/lines.js"
 };
 
 static const unsigned char file50[] = {
-#embed "web/console.css"
+#embed "web/app/words.js"
 };
 
 static const unsigned char file51[] = {
-#embed "web/icon.svg"
+#embed "web/console.css"
 };
 
 static const unsigned char file52[] = {
+#embed "web/icon.svg"
+};
+
+static const unsigned char file53[] = {
 #embed "web/index.html"
 };
 
@@ -251,25 +255,26 @@ static const settle_console_file files[] = {
     {"app/parts/code-area.js", file31, sizeof file31},
     {"app/parts/code-colours.js", file32, sizeof file32},
     {"app/parts/dom.js", file33, sizeof file33},
-    {"app/parts/key-list.js", file34, sizeof file34},
-    {"app/parts/line-table.js", file35, sizeof file35},
-    {"app/parts/member-table.js", file36, sizeof file36},
-    {"app/parts/origins.js", file37, sizeof file37},
-    {"app/parts/panel.js", file38, sizeof file38},
-    {"app/parts/policy-form.js", file39, sizeof file39},
-    {"app/parts/rev-tree.js", file40, sizeof file40},
-    {"app/parts/spark-line.js", file41, sizeof file41},
-    {"app/router.js", file42, sizeof file42},
-    {"app/session.js", file43, sizeof file43},
-    {"app/texts/en.js", file44, sizeof file44},
-    {"app/value/compare.js", file45, sizeof file45},
-    {"app/value/json-text.js", file46, sizeof file46},
-    {"app/value/json.js", file47, sizeof file47},
-    {"app/value/lines.js", file48, sizeof file48},
-    {"app/words.js", file49, sizeof file49},
-    {"console.css", file50, sizeof file50},
-    {"icon.svg", file51, sizeof file51},
-    {"index.html", file52, sizeof file52},
+    {"app/parts/effect-view.js", file34, sizeof file34},
+    {"app/parts/key-list.js", file35, sizeof file35},
+    {"app/parts/line-table.js", file36, sizeof file36},
+    {"app/parts/member-table.js", file37, sizeof file37},
+    {"app/parts/origins.js", file38, sizeof file38},
+    {"app/parts/panel.js", file39, sizeof file39},
+    {"app/parts/policy-form.js", file40, sizeof file40},
+    {"app/parts/rev-tree.js", file41, sizeof file41},
+    {"app/parts/spark-line.js", file42, sizeof file42},
+    {"app/router.js", file43, sizeof file43},
+    {"app/session.js", file44, sizeof file44},
+    {"app/texts/en.js", file45, sizeof file45},
+    {"app/value/compare.js", file46, sizeof file46},
+    {"app/value/json-text.js", file47, sizeof file47},
+    {"app/value/json.js", file48, sizeof file48},
+    {"app/value/lines.js", file49, sizeof file49},
+    {"app/words.js", file50, sizeof file50},
+    {"console.css", file51, sizeof file51},
+    {"icon.svg", file52, sizeof file52},
+    {"index.html", file53, sizeof file53},
 };
 
 size_t settle_console_count(void) { return sizeof files / sizeof files[0]; }

@@ -15,6 +15,7 @@ import time
 import traceback
 
 from documents import DOCUMENTS
+from effects import EFFECTS
 from inspecting import INSPECTING
 from names import NAMES
 from room import PASSWORD, Server, Visit, browser, milk, revision, signs
@@ -177,7 +178,7 @@ def three_leaves_are_settled_by_picks(room):
     visit = room.visit()
     visit.log_in()
     visit.go("#/groceries/conflict/oat")
-    visit.page.wait_for_selector("text=Would write")
+    visit.page.wait_for_selector("text=What will be written")
     visit.page.locator("main").focus()
     visit.page.keyboard.press("3")
     visit.page.wait_for_selector("tr[data-path='/name']:has-text('picked by you')")
@@ -185,9 +186,10 @@ def three_leaves_are_settled_by_picks(room):
     visit.page.locator("main").focus()
     visit.page.keyboard.press("2")
     visit.page.wait_for_selector("tr[data-path='/count']:has-text('picked by you')")
-    visit.page.wait_for_selector("button:text-is('Settle'):not([disabled])")
-    shown = [one.get_attribute("title") for one in visit.page.query_selector_all("h2:has-text('Would write') + ul .rev")]
-    expect("Soy milk" not in visit.page.inner_text("h2:has-text('Given up') + *"), "what was picked is not given up")
+    visit.page.wait_for_selector("button.act:not([disabled])")
+    shown = [one.get_attribute("title") for one in visit.page.query_selector_all("h2:has-text('What will be written') + ul .rev")]
+    lost = visit.page.inner_text("section[aria-label='What will be lost']")
+    expect("Soy milk" not in lost and "Oat milk" in lost, lost)
     visit.page.locator("main").focus()
     visit.page.keyboard.press("Control+Enter")
     visit.page.wait_for_selector("text=Settled:")
@@ -224,7 +226,7 @@ def all_policies_and_a_leaf_that_arrives(room):
     choice.select_option(policies["default"])
     visit.page.locator("main").focus()
     visit.page.keyboard.press("3")
-    visit.page.wait_for_selector("button:text-is('Settle'):not([disabled])")
+    visit.page.wait_for_selector("button.act:not([disabled])")
     room.server.store("groceries", revision("late", "91", {"name": "Rice milk"}))
     visit.page.keyboard.press("Control+Enter")
     visit.page.wait_for_selector("text=The leaves have changed meanwhile")
@@ -300,7 +302,7 @@ def validation_is_announced(room):
     visit.log_in()
     visit.go("#/ruled/conflict/milk")
     visit.page.wait_for_selector("text=no tombstones here")
-    expect(visit.page.is_disabled("button:text-is('Settle')"))
+    expect(visit.page.is_disabled("button.act"))
     expect(conflicts(room.server, "ruled") == 1)
 
 
@@ -506,7 +508,7 @@ SCENARIOS = [
     every_page, a_second_language, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
-    *NAMES, *DOCUMENTS, *INSPECTING,
+    *NAMES, *DOCUMENTS, *INSPECTING, *EFFECTS,
 ]
 
 PICTURES = [("databases", "#/", 1280), ("documents", "#/groceries/docs?q=count%20%3E%2030&fields=name,count", 1280), ("editor", "#/groceries/doc/milk", 1280),

@@ -35,6 +35,7 @@ enum ConflictJSON {
                 "deleted": .bool(write.isDeleted), "body": write.body.json,
             ]
         }
+        var room = SettlementJSON.effectBytes
         return [
             ("policy", .string(policy.description)),
             (
@@ -43,6 +44,7 @@ enum ConflictJSON {
                     SettlementJSON.decision(decision) { SettlementJSON.member($0, source: "name") }
                 } ?? .null
             ),
+            ("effect", SettlementJSON.effect(SettlementEffect(preview), within: &room)),
             ("survivor", SettlementJSON.revision(preview.plan.survivor)), ("writes", .array(writes)),
         ]
     }

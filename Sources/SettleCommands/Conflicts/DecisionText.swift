@@ -1,6 +1,7 @@
 internal import Settle
+import SettleDatabase
 
-/// Describes a policy's decision, its reasons, and the revisions that it writes.
+/// Describes a policy's decision, its reasons, its effect, and the revisions that it writes.
 struct DecisionText {
     let policy: ConflictPolicy
     let preview: SettlementPreview
@@ -11,8 +12,14 @@ struct DecisionText {
 
     private var conflict: Conflict { preview.conflict }
 
-    /// The decision with its reasons, then the revisions.
-    var lines: [String] { decision + [""] + writes }
+    /// The decision with its reasons, then what becomes of the document, then the revisions.
+    var lines: [String] {
+        let effect = EffectText(
+            effect: SettlementEffect(preview), conflict: conflict, width: width, styled: styled
+        ).lines
+        if effect.isEmpty { return decision + [""] + writes }
+        return decision + [""] + effect + [""] + writes
+    }
 
     private var decision: [String] {
         guard let decision = preview.decision else {

@@ -18,7 +18,7 @@ enum ResolveCommand: Command {
             Option("--keep", value: "REV", "keep this leaf; its first digits suffice"),
             Option("--delete", "delete the document"),
             Option("--edit", "edit the resulting document"),
-            Option("--dry-run", "show the result without writing it"),
+            Option("--dry-run", "show the result and what is lost, without writing it"),
         ],
         examples: [
             CommandSpec.Example("settle resolve groceries milk --policy threeWayMerge", "merges member by member"),

@@ -88,27 +88,30 @@ struct SettlingAll {
     /// Shows the result that would be written, a line for each document.
     private func preview(_ client: Client) throws -> ExitStatus {
         Interruption.watch()
-        var (settled, left, failed) = (0, 0, 0)
+        var (settled, deleted, left, failed) = (0, 0, 0, 0)
         try client.forEachConflict(ConflictKind.allCases.filter(policy.kinds.contains)) { state in
             do {
                 guard let preview = try state.preview(using: policy) else { return true }
+                let effect = SettlementEffect(preview)
                 if preview.plan.survivor == nil { left += 1 } else { settled += 1 }
-                try show(preview)
+                if effect.outcome == .deletes { deleted += 1 }
+                try show(preview, effect)
             } catch let error as DatabaseError where CommandError(error).status != .inputOutput {
                 failed += 1
                 complain(state.id, error)
             }
             return true
         }
+        let deletions = deleted == 0 ? "" : ", \(Quantity.grouped(deleted)) of them by deleting the document,"
         try console.printNote(
             """
-            \(policy) would settle \(Quantity.of(settled, "conflict")) and leave \(Quantity.grouped(left)); \
+            \(policy) would settle \(Quantity.of(settled, "conflict"))\(deletions) and leave \(Quantity.grouped(left)); \
             nothing was written
             """)
         return failed > 0 ? .failure : .success
     }
 
-    private func show(_ preview: SettlementPreview) throws {
+    private func show(_ preview: SettlementPreview, _ effect: SettlementEffect) throws {
         let conflict = preview.conflict
         if console.isJSON {
             let members =
@@ -116,8 +119,10 @@ struct SettlingAll {
             return try console.print(JSONValue.object(JSONObject(members)).description)
         }
         let reason = preview.decision.map { conflict.abbreviating($0.reason) } ?? "racing answers are merged"
-        let outcome = preview.plan.survivor.map { "→ \($0.abbreviated)" } ?? console.styled("left", .red)
+        let survivor = preview.plan.survivor.map { "→ \($0.abbreviated)" } ?? console.styled("left", .red)
+        let outcome = effect.outcome == .deletes ? "\(survivor)  \(console.styled("deletes it", .red))" : survivor
+        let lost = effect.lossCount == 0 ? "" : "; lost: \(Quantity.of(effect.lossCount, "change"))"
         try console.print(
-            "\(Columns.padded(conflict.documentID.string))  \(outcome)  \(console.styled(reason, .faint))")
+            "\(Columns.padded(conflict.documentID.string))  \(outcome)  \(console.styled(reason + lost, .faint))")
     }
 }

@@ -8,9 +8,9 @@ enum ShowCommand: Command {
         "show", "show the leaves of a conflict side by side, and preview a resolution",
         discussion: """
             Base, winner and the other leaves are columns, members are rows. · stands for the base's value, — for a \
-            missing member, ✕ for a deletion. Below are the policy's decision on each member with its reason, and the \
-            revisions it would write; nothing is written. The default policy is threeWayMerge. A document without a \
-            conflict is shown unchanged.
+            missing member, ✕ for a deletion. Below are the policy's decision on each member with its reason, what \
+            becomes of the document, what is lost, and the revisions it would write; nothing is written. The default \
+            policy is threeWayMerge. A document without a conflict is shown unchanged.
             """,
         operands: [.database, .document],
         options: PolicyOptions.options + [Option("--full", "include equal members, and long values in full")],
@@ -24,7 +24,9 @@ enum ShowCommand: Command {
             {"id":…,"conflict":false,"doc":{…}}, or {"id":…,"conflict":true,"kind":…,"base":{…},"leaves":[{"rev":…,\
             "deleted":bool,"doc":{…}} …],"policy":…,"decision":{"resolution":"keep", "merged", "delete" or "leave",\
             "reason":…,"members":[{"path":…,"base":…,"sides":[{"name":…,"value":…} …],"result":…,"reason":…,\
-            "clash":bool,"left":bool} …]},"survivor":revision or null,"writes":[{"rev":…,"parent":…,"deleted":bool,\
+            "clash":bool,"left":bool} …]},"effect":{"outcome":"keeps", "merges", "deletes" or "leaves","words":…,"rows":[…],\
+            "lost":[{"rev":…,"path":…,"kind":"value", "removal", "attachment", "deletion" or "document","value":…} …],\
+            "lost_count":N, …},"survivor":revision or null,"writes":[{"rev":…,"parent":…,"deleted":bool,\
             "body":{…}} …]}; a missing value is omitted
             """)
 

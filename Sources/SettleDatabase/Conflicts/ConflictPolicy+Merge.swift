@@ -71,6 +71,8 @@ struct BranchMerge {
     private struct Version {
         var members: JSONObject
         var name: String
+        /// The leaves whose changes it has, as far as they were not decided against.
+        var leaves: [RevisionID]
     }
 
     private static let attachmentsName = WireAttachment.listName
@@ -84,7 +86,9 @@ struct BranchMerge {
         self.conflict = conflict
         self.method = method
         versions = conflict.liveLeaves.map { leaf in
-            Version(members: Self.members(of: leaf), name: leaf.revision?.description ?? "")
+            Version(
+                members: Self.members(of: leaf), name: leaf.revision?.description ?? "",
+                leaves: leaf.revision.map { [$0] } ?? [])
         }
     }
 
@@ -142,10 +146,12 @@ struct BranchMerge {
 
     /// Replaces the first of the versions with their merge; `false` if a clash remains.
     private mutating func apply(_ outcome: MergeOutcome, of concerned: [Version], at place: Int) -> Bool {
-        let names = concerned.map(\.name)
-        members += outcome.decisions.map { FieldDecision($0, names: names) }
+        let sides = concerned.map { (name: $0.name, leaves: $0.leaves) }
+        members += outcome.decisions.map { FieldDecision($0, of: sides) }
         guard let merged = outcome.merged else { return false }
-        versions[place] = Version(members: merged, name: "merge of " + names.joined(separator: " and "))
+        versions[place] = Version(
+            members: merged, name: "merge of " + sides.map { $0.name }.joined(separator: " and "),
+            leaves: sides.flatMap { $0.leaves })
         return true
     }
 

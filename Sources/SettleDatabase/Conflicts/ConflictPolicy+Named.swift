@@ -47,6 +47,26 @@ extension ConflictPolicy {
         return both
     }
 
+    /// The policy without the right to delete a document: a conflict that it would settle so stays.
+    package var sparingDocuments: ConflictPolicy {
+        var sparing = ConflictPolicy(
+            name, kinds: kinds, resolver: resolver, details: details,
+            .now { conflict in
+                let decision = try decideNow(conflict)
+                let deletes =
+                    switch decision.resolution {
+                    case .delete: true
+                    case .keep(let revision): conflict.leaf(revision)?.isDeleted ?? false
+                    case .document(let document): document.isDeleted
+                    case .merged, .leaveConflicted: false
+                    }
+                guard deletes else { return decision }
+                return PolicyDecision(.leaveConflicted, reason: "\(name) would delete the document")
+            })
+        sparing.endsRaces = endsRaces
+        return sparing
+    }
+
     /// The local leaf stays, live or deleted (SEMANTICS 15, 18). The replicas converge, but which edit survives is
     /// arbitrary, because each replica has a different local leaf. Use it for one device and its server. If all
     /// leaves came from peers, the winner stays.

@@ -104,6 +104,8 @@ public struct FieldDecision: Sendable, Hashable {
         public let name: String
         /// Its value; `nil` if the field is absent.
         public let value: JSONValue?
+        /// The leaves that it stands for: one, or those of the branches that were merged before.
+        package let leaves: [RevisionID]
     }
 
     /// The field as a JSON pointer, such as `/address/city`; attachments are under `/_attachments`.
@@ -120,19 +122,48 @@ public struct FieldDecision: Sendable, Hashable {
     public let isClash: Bool
     /// Whether the field, and with it the document, was left in conflict.
     public let isLeft: Bool
+    /// The rule that decided, after those that did not fit; `nil` if no rule was needed, or a person decided.
+    package let rule: MergeRule.Kind?
+    /// Whether a person decided, and not the policy.
+    package let isPicked: Bool
 
     /// Replaces a merge's decision about a field with a person's.
     init(_ decision: FieldDecision, picking result: JSONValue?) {
         (path, base, sides, self.result) = (decision.path, decision.base, decision.sides, result)
-        (reason, isClash, isLeft) = ("picked", decision.isClash, false)
+        (reason, isClash, isLeft, rule, isPicked) = ("picked", decision.isClash, false, nil, true)
     }
 
-    init(_ decision: MergeDecision, names: [String]) {
-        func name(_ index: Int) -> String { names.indices.contains(index) ? names[index] : "side \(index)" }
+    /// A person's decision about a field of a conflict that the policy has not decided by fields.
+    init(picking result: JSONValue?, at path: String, of conflict: Conflict) {
+        func value(_ document: Document?) -> JSONValue? { document?.json.object?.value(at: path) }
+        let base = value(conflict.base)
+        (self.path, self.base, self.result) = (path, base, result)
+        sides = conflict.liveLeaves.compactMap { leaf in
+            leaf.revision.map { Side(name: $0.description, value: value(leaf), leaves: [$0]) }
+        }
+        isClash = Set(sides.map(\.value).filter { $0 != base }).count > 1
+        (reason, isLeft, rule, isPicked) = ("picked", false, nil, true)
+    }
+
+    /// A merge's decision.
+    ///
+    /// - Parameters:
+    ///   - decision: The decision.
+    ///   - versions: The name of each version, and the leaves that it stands for.
+    init(_ decision: MergeDecision, of versions: [(name: String, leaves: [RevisionID])]) {
+        func name(_ index: Int) -> String {
+            versions.indices.contains(index) ? versions[index].name : "side \(index)"
+        }
         path = decision.path
         base = decision.base
-        sides = decision.versions.enumerated().map { Side(name: name($0.offset), value: $0.element) }
+        sides = decision.versions.enumerated().map { index, value in
+            Side(
+                name: name(index), value: value,
+                leaves: versions.indices.contains(index) ? versions[index].leaves : [])
+        }
         result = decision.result
+        rule = Self.rule(of: decision.reason)
+        isPicked = false
         reason = decision.reason.explained(naming: name)
         isLeft = decision.reason.isLeft
         isClash =
@@ -141,6 +172,14 @@ public struct FieldDecision: Sendable, Hashable {
             case .latest: Set(decision.versions.filter { $0 != decision.base }).count > 1
             case .rule, .fellBack, .left: true
             }
+    }
+
+    private static func rule(of reason: MergeReason) -> MergeRule.Kind? {
+        switch reason {
+        case .rule(let kind): kind
+        case .fellBack(_, _, let reason): rule(of: reason)
+        case .onlyOneChanged, .sameChange, .mergedInside, .latest, .left: nil
+        }
     }
 }
 

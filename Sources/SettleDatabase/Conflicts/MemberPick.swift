@@ -118,6 +118,10 @@ extension ConflictPolicy {
                     guard let pick = picks.first(where: { $0.path == field.path }) else { return field }
                     return FieldDecision(field, picking: pick.value(in: members))
                 }
+                let decided = Set(decision.fields.map(\.path))
+                decision.fields += picks.filter { !decided.contains($0.path) }.map { pick in
+                    FieldDecision(picking: pick.value(in: members), at: pick.path, of: conflict)
+                }
                 return decision
             })
     }

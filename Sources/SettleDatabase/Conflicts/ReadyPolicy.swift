@@ -87,6 +87,20 @@ package struct ReadyPolicy: Sendable {
     /// The policy with a name; `nil` for an unknown one.
     package static func named(_ name: String) -> ReadyPolicy? { all.first { $0.name == name } }
 
+    /// The reason why the policy can't settle a conflict, as a sentence; `nil` if it may. A policy that depends on where
+    /// leaves came from needs leaves of both sides, because the first leaf of a document has no side of its own.
+    package func obstacle(to conflict: Conflict) -> String? {
+        if decides.isEmpty { return "It leaves every conflict to a person." }
+        guard decides.contains(conflict.kind) else {
+            let others = Self.all.filter { $0.decides.contains(conflict.kind) }.map(\.name)
+            return "It does not decide between a deletion and an edit; these do: \(others.joined(separator: ", "))."
+        }
+        guard !dependsOnSides || conflict.local != nil && conflict.remote != nil else {
+            return "Which leaves were made here is not recorded: all of them arrived in the same way."
+        }
+        return nil
+    }
+
     /// The names of the policies that have an option, for messages.
     package static func names(with option: Option) -> String {
         all.filter { $0.options.contains(option) }.map(\.name).joined(separator: ", ")

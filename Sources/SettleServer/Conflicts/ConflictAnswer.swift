@@ -8,24 +8,57 @@ struct ConflictAnswer {
     let record: DocumentRecord
     /// `nil` if the document is in no conflict.
     let conflict: Conflict?
+    /// What the ready policies do with the conflict, if that is asked for.
+    private var outlooks: [(policy: ReadyPolicy, outlook: Outlook)] = []
+
+    /// What a policy does with the conflict.
+    private enum Outlook {
+        /// It settles it.
+        case settles(SettlementEffect)
+        /// It does not settle it, for a reason.
+        case stays(String)
+        /// The leaves are too long to try all policies in one request.
+        case untried
+    }
 
     /// Bodies up to this size in all are part of the answer, so that memory stays bounded.
     private static let maximumBytes = 16 << 20
 
-    /// Reads a document and its conflict together.
+    /// Reads a document and its conflict together, and tries the ready policies if that is wanted.
     ///
     /// - Throws: ``HTTPError/missing``; ``DatabaseError``.
-    init(_ id: DocumentID, in database: Database) throws {
+    init(_ id: DocumentID, in database: Database, tryingPolicies: Bool = false) throws {
         self.database = database
-        (record, conflict) = try database.snapshot {
+        typealias Found = (DocumentRecord, Conflict?, [(policy: ReadyPolicy, outlook: Outlook)])
+        (record, conflict, outlooks) = try database.snapshot { () throws -> Found in
             guard let record = try database.record(of: id), !record.tree.isEmpty else { throw HTTPError.missing }
-            return (record, try database.conflict(of: id))
+            let found = try database.conflict(of: id)
+            guard tryingPolicies, let conflict = found else { return (record, found, []) }
+            let isLong = conflict.leaves.reduce(0) { $0 + $1.bodyOrEmpty.utf8.count } > Self.maximumBytes
+            let outlooks = try ReadyPolicy.all.map { policy in
+                (policy: policy, outlook: try isLong ? Outlook.untried : Self.outlook(of: policy, conflict, database))
+            }
+            return (record, found, outlooks)
         }
     }
 
-    /// A tag that changes with the leaves and with nothing else.
+    private static func outlook(
+        of policy: ReadyPolicy, _ conflict: Conflict, _ database: Database
+    ) throws -> Outlook {
+        if let obstacle = policy.obstacle(to: conflict) { return .stays(obstacle) }
+        do {
+            guard let preview = try database.preview(conflict.documentID, using: policy.policy()) else {
+                return .stays("It has nothing to decide.")
+            }
+            let effect = SettlementEffect(preview)
+            return effect.outcome == .leaves ? .stays(preview.decision?.reason ?? effect.words) : .settles(effect)
+        } catch let error as DatabaseError where error.code.isOfOneDocument { return .stays(HTTPError(error).reason) }
+    }
+
+    /// A tag that changes with the leaves, and if the content of the base is no longer kept.
     var tag: String {
-        let leaves = record.tree.leaves.map(\.revision.description).joined(separator: ",")
+        let leaves = (record.tree.leaves.map(\.revision) + [conflict?.base?.revision].compactMap(\.self))
+            .map(\.description).joined(separator: ",")
         return Hexadecimal.encode(HashFunction.sha256.hash(Array(leaves.utf8)).prefix(12))
     }
 
@@ -48,9 +81,30 @@ struct ConflictAnswer {
                 } ?? .null
             answer["missing_base"] = conflict.missingBase.map { .string(Self.name(of: $0)) } ?? .null
             answer["leaves"] = .array(try conflict.leaves.map { try leaf($0, conflict, hasDocuments, &left) })
+            if !outlooks.isEmpty { answer["policies"] = policies }
         }
         if let form { answer["tree"] = try ConflictTree(database: database, record: record).json(form) }
         return .object(answer)
+    }
+
+    /// The ready policies, each with its effect or the reason why it does not settle the conflict.
+    private var policies: JSONValue {
+        var left = SettlementJSON.effectBytes
+        var rows: [JSONValue] = []
+        for (policy, outlook) in outlooks {
+            var row: JSONObject = ["name": .string(policy.name)]
+            switch outlook {
+            case .settles(let effect):
+                row["settles"] = true
+                row["effect"] = SettlementJSON.effect(effect, within: &left)
+            case .stays(let reason):
+                row["settles"] = false
+                row["reason"] = .string(reason)
+            case .untried: row["omitted"] = true
+            }
+            rows.append(.object(row))
+        }
+        return .array(rows)
     }
 
     private func leaf(

@@ -35,9 +35,11 @@ enum ConflictEndpoints {
         let tree = query["tree"] ?? "folded"
         let form = ConflictTree.Form(rawValue: tree)
         guard form != nil || tree == "none" else { throw HTTPError.queryParse("`tree` is folded, full or none.") }
-        let answer = try ConflictAnswer(DocumentID(unchecked: context.parameter("id")), in: context.database())
+        let hasPolicies = try isTrue(query["policies"].map(JSONValue.string), "policies")
+        let answer = try ConflictAnswer(
+            DocumentID(unchecked: context.parameter("id")), in: context.database(), tryingPolicies: hasPolicies)
         let hasDocuments = query["docs"] != "false"
-        let tag = EntityTag.of("\(answer.tag)-\(tree)-\(hasDocuments)")
+        let tag = EntityTag.of("\(answer.tag)-\(tree)-\(hasDocuments)-\(hasPolicies)")
         if let same = EntityTag.notModified(tag, context.request) { return same }
         return .json(try answer.json(documents: hasDocuments, tree: form), headers: ["ETag": tag])
     }

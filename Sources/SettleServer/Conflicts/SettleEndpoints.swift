@@ -23,7 +23,7 @@ enum SettleEndpoints {
         let source = UserSource(context, id, in: database, seen: request.leaves)
         do {
             guard request.isDryRun else {
-                let settlement = try source.settle(by: request.policy)
+                let settlement = try source.settle(by: request.policy).settlement
                 let isWritten = !settlement.written.isEmpty
                 return .json(SettlementJSON.settlement(settlement), status: isWritten ? 201 : 200)
             }
@@ -54,9 +54,12 @@ enum SettleEndpoints {
     static let many: Endpoint = .work { context in
         try context.requireContentType()
         let members = try context.jsonObject()
-        try members.requireMembers(among: ["policy", "kind", "keys", "startkey", "endkey", "limit", "dry_run"])
+        try members.requireMembers(
+            among: ["policy", "kind", "keys", "startkey", "endkey", "limit", "dry_run", "may_delete"])
         guard let given = members["policy"] else { throw HTTPError.badRequest("`policy` must be given.") }
-        let policy = try SettleRequest.policy(given)
+        let mayDelete = try members["may_delete"] == nil || SettleRequest.flag(members, "may_delete")
+        let decided = try SettleRequest.policy(given)
+        let policy = mayDelete ? decided : decided.sparingDocuments
         let isDryRun = try SettleRequest.flag(members, "dry_run")
         let database = try context.database()
         try checkRights(context)
@@ -82,7 +85,8 @@ enum SettleEndpoints {
                 if isDryRun {
                     page.add(try source.rehearse(by: policy), id, by: policy)
                 } else {
-                    page.add(try source.settle(by: policy))
+                    let (settlement, outcome) = try source.settle(by: policy)
+                    page.add(settlement, outcome.map { .object(SettlementJSON.outcome($0)) })
                 }
             } catch let error as DatabaseError where !error.code.isOfOneDocument {
                 throw error
@@ -126,16 +130,18 @@ struct SettledPage {
     private var rows: [JSONValue] = []
     private var report = SettlementReport()
 
-    /// Adds a settlement.
-    mutating func add(_ settlement: Settlement) {
+    /// Adds a settlement, with what becomes of the document.
+    mutating func add(_ settlement: Settlement, _ effect: JSONValue? = nil) {
         report.add(settlement)
-        rows.append([
+        var row: JSONValue = [
             "id": .string(settlement.documentID.string), "ok": true, "outcome": .string(settlement.outcome.rawValue),
             "rev": SettlementJSON.revision(settlement.survivor),
             "written": .number(JSONNumber(settlement.written.count)),
             "clashes": .array(
                 settlement.decision?.fields.filter(\.isClash).map { .string($0.path) } ?? []),
-        ])
+        ]
+        row["effect"] = effect
+        rows.append(row)
     }
 
     /// Adds a rehearsal; `nil` for a document that is no longer in conflict.
@@ -145,7 +151,7 @@ struct SettledPage {
     ) {
         guard let (preview, refusals) = rehearsal else { return add(Settlement(id, .nothing)) }
         if let refusal = refusals.first { return add(refusal.error, id) }
-        add(preview.settlement(by: policy))
+        add(preview.settlement(by: policy), SettlementJSON.summary(SettlementEffect(preview)))
     }
 
     /// Adds a failure.
@@ -182,6 +188,7 @@ struct RehearsalAnswer {
     func json() throws -> JSONValue {
         let settlement = preview.settlement(by: request.policy)
         var left = Self.maximumBytes
+        var room = SettlementJSON.effectBytes
         return [
             "ok": true, "id": .string(preview.conflict.documentID.string), "dry_run": true,
             "outcome": .string(settlement.outcome.rawValue), "rev": SettlementJSON.revision(settlement.survivor),
@@ -193,6 +200,7 @@ struct RehearsalAnswer {
                     return row
                 }
             } ?? .null,
+            "effect": SettlementJSON.effect(SettlementEffect(preview), within: &room),
             "writes": .array(try preview.plan.writes.map { try write($0, &left) }),
             "refused": .array(
                 refusals.map { refusal in

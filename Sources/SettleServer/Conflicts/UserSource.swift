@@ -19,6 +19,8 @@ struct UserSource: SettlementSource {
     private let seen: Set<RevisionID>?
     private let source: LocalSource
     private var hasWritten = false
+    /// What became of the document by the last plan that was written.
+    private(set) var outcome: SettlementEffect.Outcome?
 
     init(_ context: RequestContext, _ id: DocumentID, in database: Database, seen: Set<RevisionID>? = nil) {
         (self.context, self.database, self.id, self.seen) = (context, database, id, seen)
@@ -71,6 +73,7 @@ struct UserSource: SettlementSource {
             guard try source.write(preview, by: policy, asking: check) else { return false }
         } catch is WriteCheck.IsOld { return false }
         hasWritten = true
+        outcome = SettlementEffect.Outcome(preview)
         context.metrics.wroteDocuments(preview.plan.writes.count)
         return true
     }
@@ -112,8 +115,11 @@ struct UserSource: SettlementSource {
 extension UserSource {
     /// Settles the conflict, and logs the user and the outcome.
     ///
+    /// - Returns: The settlement, and what became of the document if something was written.
     /// - Throws: The first ``Refusal``; ``Changed``; ``DatabaseError``.
-    func settle(by policy: ConflictPolicy) throws -> Settlement {
+    func settle(
+        by policy: ConflictPolicy
+    ) throws -> (settlement: Settlement, outcome: SettlementEffect.Outcome?) {
         var run = SettlementRun(id, policy, at: self)
         let settlement = try run.settle()
         // A program that has the database open itself tells what it does.
@@ -125,7 +131,7 @@ extension UserSource {
                     "survivor": survivor.description,
                 ])
         }
-        return settlement
+        return (settlement, run.source.outcome)
     }
 
     /// The planned writes, and those that would be refused; `nil` if there is nothing to settle.

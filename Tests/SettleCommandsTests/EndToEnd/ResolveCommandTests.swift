@@ -69,6 +69,30 @@ struct ResolveCommandTests {
         #expect(try room.run("resolve", "a", "bread", "--policy", "threeWayMerge", "--json").json["rev"] == survivor)
     }
 
+    @Test func `a preview says what becomes of the document, and what is lost`() throws {
+        func preview(_ words: String...) throws -> String {
+            try room.run(all: ["resolve", "a"] + words + ["--dry-run"]).output
+        }
+        let merged = try preview("milk", "--policy", "threeWayMerge")
+        #expect(merged.contains("\nMerges 2 leaves, 1 clash\nLost\n  2-") && merged.contains("…  /count 3\n"))
+        let summed = try preview("milk", "--merge-rule", "/count=sum")
+        #expect(summed.contains("\nNothing is lost: every change is in the result.\n"))
+        let kept = try preview("milk", "--policy", "mostRevisions")
+        #expect(kept.contains("\nKeeps 3-") && kept.contains("…  the removal of /note\n"))
+        let gone = try preview("gone", "--policy", "deletesWin")
+        #expect(gone.contains("\nDeletes the document, with 1 member\nLost\n"))
+        #expect(gone.contains("…  the document\n") && gone.contains("…  /v 2\n"))
+        let effect = try room.run("resolve", "a", "milk", "--delete", "--dry-run", "--json").json["effect"]
+        #expect(effect?["outcome"] == "deletes" && effect?["lost"]?[0]?["kind"] == "document")
+        #expect(effect?["lost"]?.array?.contains { $0["path"] == "/_attachments/oats.txt" } == true)
+        let all = try preview("--all", "--policy", "deletesWin")
+        #expect(all.contains("deletes it  ") && all.contains("; lost: 2 changes\n"))
+        #expect(
+            all.hasSuffix(
+                "deletesWin would settle 3 conflicts, 1 of them by deleting the document, and leave 0; nothing was written\n"
+            ))
+    }
+
     @Test func `a conflict that the policy leaves stays, and is not a failure`() throws {
         let left = try room.run("resolve", "a", "milk", "--policy", "keepAll")
         #expect(left.status == 0 && left.line == "milk: left in conflict, every leaf is kept")

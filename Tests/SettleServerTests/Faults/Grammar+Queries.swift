@@ -86,6 +86,7 @@ extension Grammar {
             ]), ("picks", object([("/" + plain(), pick)])), ("leaves", "[\"\(revision())\"]"),
             ("dry_run", choices.pick(["true", "false", "1"])), ("limit", choices.pick(["1", "0", "-1", "\"2\""])),
             ("kind", text(choices.pick(["branches", "all", "x"]))), ("startkey", value()),
+            ("may_delete", choices.pick(["true", "false", "1"])),
         ])
     }
 

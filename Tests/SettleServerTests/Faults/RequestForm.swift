@@ -103,7 +103,7 @@ struct RequestForm {
             body: .keys),
         RequestForm(
             path: "/{db}/_conflicts/{doc}", methods: ["GET"],
-            query: ["tree=full", "tree=none", "tree=x", "docs=false"]),
+            query: ["tree=full", "tree=none", "tree=x", "docs=false", "policies=true", "policies=x"]),
         RequestForm(path: "/{db}/_settle", methods: ["POST"], body: .settling),
         RequestForm(path: "/{db}/_settle/{doc}", methods: ["POST"], body: .settling),
         RequestForm(path: "/{db}/_blipsync", methods: ["GET"]),

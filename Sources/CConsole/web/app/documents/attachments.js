@@ -4,7 +4,8 @@ import { h, bdi, button, replace, field, visible } from '../parts/dom.js';
 import { errorBox, dialog } from '../parts/panel.js';
 import { bytes, t } from '../words.js';
 
-const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif']);
+/** The types of images that are shown. */
+export const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif']);
 const BEGINNING = 64 * 1024;
 
 /** The first 64 KiB; a server that has it compressed sends all, so reading ends there. */

@@ -1,18 +1,23 @@
-/** The conflict inspector: a tree, base beside the sides, picks, and what would be written, before it is. */
-import { ask, path } from '../api.js';
+/**
+ * The conflict inspector: a tree, base beside the leaves, picks, and what would be written, before it is. Results, reasons and
+ * losses are the server's: the page asks for a dry run of each choice and shows the answer.
+ */
+import { address, ask, isExact, path } from '../api.js';
 import { link } from '../router.js';
-import { h, bdi, button, replace, field } from '../parts/dom.js';
+import { h, bdi, button, replace } from '../parts/dom.js';
 import { panel, errorBox } from '../parts/panel.js';
 import { memberTable } from '../parts/member-table.js';
 import { revTree } from '../parts/rev-tree.js';
+import { effectRows, lostList, policyOutcomes, writeList } from '../parts/effect-view.js';
 import { parse, stringify } from '../value/json.js';
-import { givenUp } from '../value/compare.js';
+import { namesOf } from '../value/compare.js';
+import { IMAGES } from '../documents/attachments.js';
 import { saveDocument } from '../documents/writing.js';
-import { short, t } from '../words.js';
-import { policyForm, readPolicies, settling } from '../parts/policy-form.js';
+import { bytes, short, t } from '../words.js';
+import { policyForm, readPolicies } from '../parts/policy-form.js';
 import { originForm, readOrigins, recorded, stamped } from '../parts/origins.js';
 
-const MOST_SIDES = 4;
+const MOST_BUTTONS = 4;
 const MISSING = {
   none_in_common: t.conflict.theLeavesHaveNoRevision,
   unknown: t.conflict.noBaseIsKnownBecause,
@@ -22,23 +27,25 @@ const MISSING = {
 export default async function page({ db, id, signal, setTitle, setSame, setKeys }) {
   setTitle(t.conflict.conflictTitle(id));
   const picks = new Map();
-  const [preview, outcomes, notes, done] = [h('div'), h('div'), h('div'), h('div')];
-  let beside = null;
+  const [preview, outcomes, notes, done, choices] = [h('div'), h('div'), h('div'), h('div'), h('span', { class: 'toolbar' })];
+  const sentence = h('span', { class: 'grow', role: 'status' });
+  let way = { name: 'merge' };
   let found = null;
   let table = null;
   let plan = null;
   let turn = 0;
-  const policies = await readPolicies();
-  const policy = policyForm(policies, () => { showSame(); rehearse(); });
-  const settleButton = button(t.common.settle, settle, { class: 'button primary', title: t.common.ctrlEnter, disabled: true });
+  const policy = policyForm(await readPolicies(), () => { way = { name: 'merge' }; showSame(); rehearse(); });
+  const settleButton = button(t.common.settle, settle, { class: 'button primary act', title: t.common.ctrlEnter, disabled: true });
   const main = panel(load, show, { label: t.conflict.readingTheConflict });
+  const dock = h('div', { class: 'dock toolbar', role: 'group', 'aria-label': t.conflict.theResult, hidden: true });
 
   function showSame() {
-    setSame({ url: path`${db}/_conflicts/${id}`, settle: `settle resolve URL/${db} ${id} --policy ${policy.name} --dry-run` });
+    const words = { merge: `--policy ${policy.name}`, keep: `--keep ${way.rev}`, delete: '--delete' }[way.name];
+    setSame({ url: path`${db}/_conflicts/${id}`, settle: `settle resolve URL/${db} ${id} ${words} --dry-run` });
   }
 
   async function load() {
-    const [origins, answer] = await Promise.all([readOrigins(db, signal), ask(path`${db}/_conflicts/${id}`, { signal })]);
+    const [origins, answer] = await Promise.all([readOrigins(db, signal), ask(path`${db}/_conflicts/${id}`, { query: { policies: true }, signal })]);
     const value = parse(answer.text);
     const tree = value.get('tree') && JSON.parse(stringify(value.get('tree')));
     return { value, tree, rev: value.get('rev'), origins };
@@ -48,8 +55,10 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
 
   function show(read) {
     found = read;
+    plan = null;
     const drawing = read.tree && revTree(read.tree, read.rev);
-    if (!read.value.get('conflict')) {
+    dock.hidden = !read.value.get('conflict');
+    if (dock.hidden) {
       settleButton.disabled = true;
       replace(preview);
       replace(outcomes);
@@ -57,58 +66,57 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     }
     const all = read.value.get('leaves');
     const names = new Map(all.map((leaf, index) => [leaf.get('rev'), index < 26 ? String.fromCharCode(65 + index) : `${index + 1}`]));
-    const sides = all.map((leaf, index) => side(leaf, index, names.get(leaf.get('rev')), read.origins)).filter(entry => entry.doc);
-    const chosen = sides.length > MOST_SIDES ? twoOf(sides) : sides;
-    const base = read.value.get('base')?.get('doc') ?? null;
+    const sides = all.filter(leaf => !leaf.get('deleted')).map((leaf, index) => side(leaf, index, names.get(leaf.get('rev')), read.origins));
     Object.assign(found, { names, sides });
-    table = memberTable({ base, sides: chosen, picks, decided, onPick: rehearse });
+    offer(read.value.get('policies') ?? []);
+    drawChoices();
+    table = memberTable({ hasBase: Boolean(read.value.get('base')), sides, picks, rows, view: attachment, onPick: () => choose({ name: 'merge' }) });
     const missing = read.value.get('missing_base');
     return h('div', { class: 'inspect' }, drawing, h('div', {},
-      h('p', {}, t.conflict.base(t.conflict.leavesCount(all.length), read.value.get('base') ? short(read.value.get('base').get('rev')) : t.common.none),
-        all.some(leaf => leaf.get('deleted')) && t.conflict.aDeletionAgainstAnEdit,
-        chosen.length < sides.length && t.conflict.twoOfLiveLeavesStand(sides.length)),
-      chosen.length < sides.length && h('div', { class: 'toolbar' }, chosen.map((entry, place) => field(place ? t.conflict.and : t.conflict.besideTheBase, chooser(sides, place)))),
+      h('p', {}, t.conflict.base(t.conflict.leavesCount(all.length), read.value.get('base') ? short(read.value.get('base').get('rev')) : t.common.none)),
+      all.some(leaf => leaf.get('deleted')) && h('p', { class: 'warn' }, t.conflict.aDeletionAgainstAnEdit),
       missing && h('p', { class: 'warn' }, MISSING[missing] ?? missing),
       all.some(leaf => leaf.get('omitted')) && h('p', { class: 'warn' }, t.conflict.someLeavesAreTooLarge),
-      table.element, originForm({ db, origins: read.origins, leaves: all, onSave: main.reload })), preview);
+      sides.length > MOST_BUTTONS && h('details', {}, h('summary', {}, t.conflict.theLeaves), h('ul', {}, sides.map(entry => h('li', {}, entry.title)))),
+      table.element, originForm({ db, origins: read.origins, leaves: all, onSave: reload })), preview);
   }
 
-  /** The two leaves that were chosen, as far as they are still there. */
-  function twoOf(sides) {
-    const kept = (beside ?? []).filter(rev => sides.some(entry => entry.rev === rev));
-    beside = [...new Set([...kept, ...sides.map(entry => entry.rev)])].slice(0, 2);
-    return beside.map(rev => sides.find(entry => entry.rev === rev));
-  }
-
-  function chooser(sides, place) {
-    const select = h('select', {
-      on: {
-        change: () => {
-          beside[place] = select.value;
-          if (beside[0] === beside[1]) beside[1 - place] = sides.find(entry => entry.rev !== select.value).rev;
-          replace(main.content, show(found));
-          table.draw();
-        },
-      },
-    }, sides.map(entry => h('option', { value: entry.rev, selected: entry.rev === beside[place] }, entry.label)));
-    return select;
+  async function reload() {
+    await main.reload();
+    if (found?.value.get('conflict')) await rehearse();
   }
 
   function side(leaf, index, name, origins) {
-    const origin = { local: t.conflict.madeHere, remote: t.common.came }[leaf.get('side')];
     const label = `${name} ${short(leaf.get('rev'))}`;
     return {
-      rev: leaf.get('rev'), label, doc: leaf.get('deleted') ? null : leaf.get('doc') ?? null,
-      title: [label, h('span', { class: 'blame' }, bdi([index === 0 && 'winner', origin, recorded(origins, leaf)].filter(Boolean).join(', ')))],
+      rev: leaf.get('rev'), name, label, doc: leaf.get('doc') ?? null,
+      title: [label, h('span', { class: 'blame' }, bdi([index === 0 && t.common.winner, recorded(origins, leaf)].filter(Boolean).join(', ')))],
       blame: place => stamped(origins, leaf, place),
     };
   }
 
-  function decided(place) {
-    const member = plan?.get('decision')?.get('members').find(entry => entry.get('path') === place);
-    if (!member) return null;
-    return { value: member.get('result'), why: member.get('left') ? t.common.leftInConflict : named(member.get('reason')), isClash: member.get('clash') };
+  /** An attachment in a row: a picture if it is one, and its type and size. */
+  function attachment(place, value, rev) {
+    if (!place.startsWith('/_attachments/') || value === undefined) return null;
+    const [name, type] = [namesOf(place)[1], value.get('content_type')];
+    const url = path`${db}/${id}/${name}`;
+    const words = bdi(`${type}, ${bytes(value.get('length').toNumber())}`);
+    if (rev === null || !IMAGES.has(type) || !isExact(url)) return words;
+    return [h('img', { class: 'thumb', src: address(url, { rev }).href, alt: name, loading: 'lazy' }), ' ', words];
   }
+
+  /** Policies that do not settle this conflict are not offered; then a leaf is kept at first. */
+  function offer(policies) {
+    const reasons = new Map(policies.filter(entry => entry.get('settles') === false).map(entry => [entry.get('name'), entry.get('reason')]));
+    found.canMerge = policy.offer(reasons);
+    if (way.name === 'merge' && !found.canMerge) way = { name: 'keep', rev: found.sides[0].rev };
+    if (way.name === 'keep' && !leaves().includes(way.rev)) way = { name: 'merge' };
+    replace(outcomes, policyOutcomes(policies, { named, onChoose: name => policy.choose(name) }));
+  }
+
+  function rows() { return plan && effectRows(plan.get('effect') ?? new Map([['rows', []]]), { named, isPicked: place => way.name === 'merge' && isPicked(place) }); }
+
+  function isPicked(place) { return [...picks.keys()].some(one => one === place || one.startsWith(`${place}/`) || place.startsWith(`${one}/`)); }
 
   /** A text in which revisions of leaves are called by their letters. */
   function named(text) {
@@ -116,17 +124,46 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     return text.replace(/\b\d+-[0-9a-f]{32}\b/g, short);
   }
 
+  // The result: merged by the policy, a leaf, or a deletion. Choosing asks what it would do; one button does it.
+
+  function choose(next) {
+    way = next;
+    showSame();
+    drawChoices();
+    rehearse();
+  }
+
+  function drawChoices() {
+    const { sides, canMerge } = found;
+    const one = (label, next, attributes) => button(label, () => choose(next), { ...attributes, class: 'button', 'aria-pressed': String(way.name === next.name && way.rev === next.rev) });
+    const list = h('select', { 'aria-label': t.conflict.leafToKeep }, sides.map(entry => h('option', { value: entry.rev, selected: entry.rev === way.rev }, entry.label)));
+    replace(choices,
+      one(t.conflict.merge, { name: 'merge' }, { disabled: !canMerge }),
+      sides.length <= MOST_BUTTONS
+        ? sides.map(entry => one(t.conflict.keepLeaf(entry.name), { name: 'keep', rev: entry.rev }, { title: entry.label }))
+        : [list, button(t.conflict.keepThisLeaf, () => choose({ name: 'keep', rev: list.value }), { class: 'button', 'aria-pressed': String(way.name === 'keep') })],
+      one(t.common.deleteAction, { name: 'delete' }));
+  }
+
   function request(isDry) {
-    const body = new Map([['policy', policy.value()], ['leaves', leaves()]]);
-    if (picks.size) body.set('picks', new Map([...picks].map(([place, pick]) => [place, new Map(Object.entries(pick))])));
+    const body = new Map([['leaves', leaves()]]);
+    if (way.name === 'keep') body.set('keep', way.rev);
+    else if (way.name === 'delete') body.set('delete', true);
+    else {
+      body.set('policy', policy.value());
+      if (picks.size) body.set('picks', new Map([...picks].map(([place, pick]) => [place, new Map(Object.entries(pick))])));
+    }
     if (isDry) body.set('dry_run', true);
     return stringify(body);
   }
 
-  /** Asks what would be written; the answer to the last question counts. */
+  /** Asks what would be done; the answer to the last question counts. */
   async function rehearse() {
     const mine = ++turn;
     settleButton.disabled = true;
+    if (!found?.value.get('conflict')) return;
+    drawChoices();
+    preview.setAttribute('aria-busy', 'true');
     try {
       const answer = parse((await ask(path`${db}/_settle/${id}`, { method: 'POST', text: request(true), signal, quiet: true })).text);
       if (mine !== turn) return;
@@ -135,33 +172,28 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
       drawPlan();
     } catch (error) {
       if (mine !== turn || error.name === 'AbortError') return;
+      replace(sentence);
       if (error.status === 409) changed(); else replace(preview, errorBox(error, rehearse));
-    }
+    } finally { if (mine === turn) preview.removeAttribute('aria-busy'); }
   }
 
   function drawPlan() {
-    const [writes, refused] = [plan.get('writes') ?? [], plan.get('refused') ?? []];
+    const effect = plan.get('effect');
+    const reason = plan.get('decision')?.get('reason');
+    const outcome = effect?.get('outcome') ?? 'leaves';
+    const isDeletion = outcome === 'deletes';
+    const words = effect ? named(effect.get('words')) : t.conflict.nothingToSettle;
+    replace(sentence, h('strong', { class: isDeletion ? 'bad' : null }, bdi(words)), effect && outcome !== 'leaves' && `, ${t.effectView.lostCount(effect.get('lost_count').toNumber())}`);
+    settleButton.textContent = isDeletion ? t.conflict.deleteTheDocument
+      : outcome === 'keeps' ? t.conflict.keepAndClose(found.names.get(effect.get('keeps')) ?? short(effect.get('keeps'))) : t.conflict.settleAsMerged;
+    settleButton.className = `button ${isDeletion ? 'danger' : 'primary'} act`;
     if (plan.get('outcome') !== 'settled') {
-      replace(preview, h('p', { class: 'warn' }, plan.get('outcome') === 'left' ? t.conflict.thisPolicyLeavesTheConflict : t.conflict.thisPolicyHasNothing(policies.policies.filter(entry => entry.decides.includes('deletion')).map(entry => entry.name).join(', '))));
+      replace(preview, h('p', { class: 'warn' }, plan.get('outcome') === 'left' ? t.conflict.thisPolicyLeavesTheConflict : t.conflict.nothingToSettle), reason && h('p', {}, bdi(named(reason))));
       return;
     }
-    const result = writes.find(write => !write.get('deleted'))?.get('doc') ?? found.sides.find(entry => entry.rev === plan.get('rev'))?.doc;
-    const lost = result ? givenUp(found.value.get('base')?.get('doc') ?? new Map(), found.sides, result) : [];
-    const reason = plan.get('decision')?.get('reason');
-    replace(preview,
-      reason && h('p', {}, named(reason)),
-      h('h2', {}, t.conflict.wouldWrite),
-      h('ul', {}, writes.map(write => h('li', {}, write.get('deleted') ? '✕ ' : '● ', h('span', { class: 'rev', title: write.get('rev') }, short(write.get('rev'))),
-        t.conflict.on(short(write.get('parent'))), write.get('deleted') && write.get('doc')?.get('$closed') && t.conflict.closed(short(write.get('doc').get('$closed'))))),
-      writes.length === 0 && h('li', {}, t.conflict.nothingOneLeafStays)),
-      h('h2', {}, t.conflict.givenUp),
-      lost.length === 0 ? h('p', { class: 'muted' }, t.conflict.nothingEveryChangedValue)
-        : h('ul', {}, lost.map(entry => h('li', {}, bdi(`${found.names.get(entry.rev)}: ${entry.path} ${stringify(entry.value)}`)))),
-      h('p', { class: refused.length ? 'bad' : 'good' }, refused.length
-        ? t.conflict.validationRefuses(t.conflict.writesCount(refused.length), refused.map(entry => `${short(entry.get('rev'))} ${entry.get('reason')}`).join('; '))
-        : t.conflict.validationAllWritesPass),
-      (plan.get('warnings') ?? []).map(text => h('p', { class: 'warn' }, text)));
-    settleButton.disabled = refused.length > 0;
+    replace(preview, isDeletion && h('p', { class: 'bad', role: 'alert' }, bdi(words)), reason && h('p', {}, bdi(named(reason))),
+      lostList(effect, { nameOf: rev => found.names.get(rev) ?? short(rev) }), writeList(plan));
+    settleButton.disabled = (plan.get('refused') ?? []).length > 0;
   }
 
   /** Somebody else has written meanwhile: what is there now is shown, and the picks are laid over it. */
@@ -181,9 +213,9 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
       replace(notes);
       replace(done, h('div', { class: 'card', role: 'status' },
         h('p', { class: 'good' }, t.conflict.settledWrittenStays(t.conflict.revisionsCount(answer.written.length), short(answer.rev)), h('a', { href: link([db, 'doc', id]) }, t.conflict.lookAtIt)),
-        h('div', { class: 'toolbar' }, before.sides.map(entry => button(t.conflict.takeBack(entry.label), () => takeBack(entry, answer.rev), { class: 'button small' })))));
+        h('div', { class: 'toolbar' }, before.sides.filter(entry => entry.doc).map(entry => button(t.conflict.takeBack(entry.label), () => takeBack(entry, answer.rev), { class: 'button small' })))));
       picks.clear();
-      await main.reload();
+      await reload();
     } catch (error) {
       if (error.status === 409) changed(); else { replace(preview, errorBox(error, rehearse)); settleButton.disabled = false; }
     }
@@ -193,25 +225,10 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
   async function takeBack(entry, rev) {
     try {
       const text = stringify(new Map([...entry.doc, ['_rev', rev]]));
-      const rev = await saveDocument(db, id, text);
-      replace(done, h('p', { class: 'good', role: 'status' }, t.conflict.isWrittenAgain(entry.label, short(rev))));
-      main.reload();
+      const written = await saveDocument(db, id, text);
+      replace(done, h('p', { class: 'good', role: 'status' }, t.conflict.isWrittenAgain(entry.label, short(written))));
+      reload();
     } catch (error) { done.append(errorBox(error)); }
-  }
-
-  /** What each policy would do with this conflict. */
-  async function askAll() {
-    const rows = await Promise.all(settling(policies).map(async name => {
-      try {
-        const answer = (await ask(path`${db}/_settle/${id}`, { method: 'POST', json: { policy: name, dry_run: true }, signal, quiet: true })).json;
-        const what = answer.decision?.resolution;
-        const winner = found.names?.get(answer.rev);
-        const text = answer.outcome === 'settled' ? (what === 'keep' ? t.conflict.keeps(winner ?? short(answer.rev)) : what === 'delete' ? t.conflict.deletes : t.conflict.merges(short(answer.rev))) : answer.outcome === 'left' ? t.conflict.leaves : t.conflict.hasNothingToDecide;
-        return [name, text];
-      } catch (error) { return [name, error.reason ?? error.message]; }
-    }));
-    replace(outcomes, h('details', {}, h('summary', {}, t.conflict.whatEachPolicyDoes),
-      h('table', {}, h('tbody', {}, rows.map(([name, text]) => h('tr', {}, h('th', { scope: 'row' }, button(name, () => policy.choose(name), { class: 'button small' })), h('td', {}, bdi(text))))))));
   }
 
   setKeys([
@@ -222,10 +239,12 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     { key: 'Enter', ctrl: true, text: t.conflict.settle, run: settle },
   ]);
   showSame();
-  main.reload().then(() => { if (found?.value.get('conflict')) { rehearse(); askAll(); } });
+  replace(dock, choices, sentence, settleButton);
+  reload();
   return {
-    element: h('div', {}, h('h1', {}, bdi(id)), done, notes, policy.element, main.element, outcomes,
-      h('div', { class: 'toolbar' }, settleButton, h('a', { class: 'button', href: link([db, 'conflicts']) }, t.conflict.leave), h('a', { href: link([db, 'doc', id]) }, t.conflict.toTheDocument))),
+    element: h('div', {}, h('h1', {}, bdi(id)), done, notes, policy.element, outcomes, main.element,
+      h('div', { class: 'toolbar' }, h('a', { class: 'button', href: link([db, 'conflicts']) }, t.conflict.leave), h('a', { href: link([db, 'doc', id]) }, t.conflict.toTheDocument)),
+      dock),
     leave: () => picks.size === 0 || confirm(t.conflict.thePicksAreNotSettled),
   };
 }

@@ -1,53 +1,40 @@
 /**
- * The members in which sides differ, one in a row, the base always beside them.
+ * The members in which leaves differ, one in a row, the base always beside them. The table reckons nothing: its rows are told.
  *
- *     member   base     A winner    B came      result        why
- *     /count   1        2           3           ◉ 4           clash, rule sum
+ *     member   base     A winner    B           result        why
+ *     /count   1        ○ 2         ○ 3         4             clash, decided by the rule “sum”
+ *
+ * Of more than four leaves each different value is one choice, with the letters of the leaves that have it.
  */
 import { h, bdi, button, replace } from './dom.js';
 import { dialog } from './panel.js';
-import { differences, at, namesOf } from '../value/compare.js';
 import { equal, parse, stringify } from '../value/json.js';
 import { codeArea } from './code-area.js';
 import { lineTable } from './line-table.js';
-import { t } from '../words.js';
+import { number, t } from '../words.js';
 
 const LONG = 300;
+const MOST_COLUMNS = 4;
+const PAGE = 200;
 
 /**
  * A table of members.
  *
- * @param base the document that all sides come from; `null` for none
- * @param sides revision, label, document and moments of each side
- * @param decided says of a path what came of it: value, why, isClash; without it the table decides by itself
+ * @param hasBase whether there is a base
+ * @param sides `rev`, `name`, `label`, `title` and `blame` of each leaf; the name is a letter
+ * @param rows tells the rows: path, base, values with their `revs`, result, from, why, isClash, isPicked, isWaiting; a missing
+ *   value is `undefined`. It may say `isDeleted` of a document that is deleted
  * @param picks what was chosen, by path: `{rev}`, `{base: true}`, `{removed: true}` or `{value}`
  * @param onPick is called after a choice
+ * @param view makes a node of a value in a leaf, `null` for one that is shown as JSON
  */
-export function memberTable({ base, sides, decided, picks = new Map(), onPick = () => {} }) {
-  const start = base ?? new Map();
-  const paths = [...new Set(sides.flatMap(side => differences(start, side.doc).map(change => change.path)))];
+export function memberTable({ hasBase, sides, rows, picks = new Map(), onPick = () => {}, view = () => null }) {
   const element = h('div', { class: 'scroll' });
   const undone = [];
+  const isByValue = sides.length > MOST_COLUMNS;
+  const names = new Map(sides.map(side => [side.rev, side.name ?? side.label]));
   let current = 0;
-
-  function own(path) {
-    const changed = sides.filter(side => !equal(at(side.doc, path), at(start, path)));
-    const isClash = changed.some(side => !equal(at(side.doc, path), at(changed[0].doc, path)));
-    return { value: at(changed[0].doc, path), isClash, why: isClash ? t.memberTable.clashChoose : t.memberTable.onlyChanged(changed.map(side => side.label).join(', ')) };
-  }
-
-  function outcome(path) {
-    const pick = picks.get(path);
-    const found = decided?.(path) ?? own(path);
-    return pick ? { ...found, value: picked(path, pick), why: t.memberTable.pickedByYou } : found;
-  }
-
-  function picked(path, pick) {
-    if (pick.base) return at(start, path);
-    if (pick.removed) return undefined;
-    if ('value' in pick) return pick.value;
-    return at(sides.find(side => side.rev === pick.rev)?.doc ?? new Map(), path);
-  }
+  let limit = PAGE;
 
   function pick(path, value) {
     undone.push([path, picks.get(path)]);
@@ -56,9 +43,8 @@ export function memberTable({ base, sides, decided, picks = new Map(), onPick = 
     onPick();
   }
 
-  async function edit(path) {
-    const value = outcome(path).value;
-    const area = codeArea({ text: value === undefined ? '' : stringify(value, 2), label: t.memberTable.theValue(path) });
+  async function edit({ path, result }) {
+    const area = codeArea({ text: result === undefined ? '' : stringify(result, 2), label: t.memberTable.theValue(path) });
     const answer = await dialog({
       title: path, body: area.element,
       actions: [{ label: t.memberTable.take, kind: 'primary', run: () => { try { return { value: parse(area.text) }; } catch (error) { area.showError(error); return undefined; } } }],
@@ -66,55 +52,105 @@ export function memberTable({ base, sides, decided, picks = new Map(), onPick = 
     if (answer) pick(path, answer);
   }
 
-  function choice(path, label, value, chosen, isChosen, blame) {
-    const name = `pick ${path}`;
-    const input = h('input', { type: 'radio', name, checked: isChosen, 'aria-label': `${label}, ${path}`, on: { change: () => pick(path, chosen) } });
-    return h('td', { class: isChosen ? 'chosen' : null, 'data-label': label },
-      h('label', {}, input, ' ', text(value, at(start, path), !chosen.base)), blame && h('span', { class: 'blame' }, blame));
+  /** The group of the value that was taken; none where several were joined. */
+  function takenOf({ values, from }) {
+    return values.find(group => from.length > 0 && from.every(rev => group.revs.includes(rev)));
   }
 
-  function row(path, index) {
-    const found = outcome(path);
-    const pickedNow = picks.get(path);
-    return h('tr', { class: `${found.isClash ? 'clash' : ''} ${index === current ? 'current' : ''}`, 'data-path': path },
+  function choice(row, label, content, chosen, isTaken) {
+    const input = h('input', { type: 'radio', name: `pick ${row.path}`, checked: isTaken, 'aria-label': `${label}, ${row.path}`, on: { change: () => pick(row.path, chosen) } });
+    return h('label', {}, input, ' ', content);
+  }
+
+  function isTaken(row, group, rev) {
+    const now = picks.get(row.path);
+    return now ? now.rev === rev : takenOf(row) === group;
+  }
+
+  const shown = (row, group, rev) => group.isOmitted ? tooLong() : view(row.path, group.value, rev) ?? text(group.value, row.base, true);
+
+  function columns(row) {
+    return sides.map(side => {
+      const group = row.values.find(one => one.revs.includes(side.rev)) ?? { revs: [side.rev] };
+      const taken = isTaken(row, group, side.rev);
+      const blame = side.blame?.(row.path);
+      // A value that two leaves have is one choice of the radio buttons, that of the first.
+      return h('td', { class: taken ? 'chosen' : null, 'data-label': side.label },
+        choice(row, side.label, shown(row, group, side.rev), { rev: side.rev }, taken && (picks.has(row.path) || group.revs[0] === side.rev)),
+        blame && h('span', { class: 'blame' }, blame));
+    });
+  }
+
+  function valueList(row) {
+    return h('td', { 'data-label': t.memberTable.values }, h('div', { class: 'stack', role: 'radiogroup', 'aria-label': row.path }, row.values.map(group => {
+      const letters = group.revs.map(rev => names.get(rev)).join(', ');
+      const taken = group.revs.includes(picks.get(row.path)?.rev) || isTaken(row, group, null);
+      return h('div', { class: taken ? 'chosen' : null }, choice(row, letters, [shown(row, group, group.revs[0]), ' ', h('span', { class: 'blame' }, letters)], { rev: group.revs[0] }, taken));
+    })));
+  }
+
+  function result(row) {
+    if (row.isWaiting) return h('span', { class: 'muted' }, '…');
+    if (row.isResultOmitted) return tooLong();
+    if (row.isDeleted) return h('span', { class: 'bad' }, t.common.deleted);
+    return view(row.path, row.result, null) ?? text(row.result, undefined, false);
+  }
+
+  function rowElement(row, index) {
+    const { path, base, why, isClash } = row;
+    const isPicked = picks.has(path);
+    const isAttachment = path.startsWith('/_attachments/');
+    return h('tr', { class: `${isClash ? 'clash' : ''} ${index === current ? 'current' : ''}`, 'data-path': path },
       h('th', { scope: 'row' }, bdi(path)),
-      base && choice(path, t.common.baseLabel, at(start, path), { base: true }, Boolean(pickedNow?.base)),
-      sides.map(side => choice(path, side.label, at(side.doc, path), { rev: side.rev }, pickedNow?.rev === side.rev, side.blame?.(path))),
-      h('td', { class: 'chosen long', 'data-label': t.memberTable.result }, text(found.value, undefined, false)),
-      h('td', { 'data-label': t.memberTable.why }, h('span', { class: found.isClash && !pickedNow ? 'warn' : 'muted' }, found.why), ' ',
-        button(t.memberTable.edit, () => edit(path), { class: 'button small', 'aria-label': t.memberTable.editOfPath(path) }),
+      hasBase && h('td', { class: picks.get(path)?.base ? 'chosen' : null, 'data-label': t.common.baseLabel },
+        choice(row, t.common.baseLabel, row.isBaseOmitted ? tooLong() : view(path, base, null) ?? text(base, base, false), { base: true }, Boolean(picks.get(path)?.base))),
+      isByValue ? valueList(row) : columns(row),
+      h('td', { class: 'result long', 'data-label': t.memberTable.result }, result(row)),
+      h('td', { 'data-label': t.memberTable.why }, h('span', { class: isClash && !isPicked ? 'warn' : 'muted' }, isPicked ? t.memberTable.pickedByYou : why), ' ',
+        !isAttachment && button(t.memberTable.edit, () => edit(row), { class: 'button small', 'aria-label': t.memberTable.editOfPath(path) }),
         button(t.common.remove, () => pick(path, { removed: true }), { class: 'button small', 'aria-label': t.common.removeOfName(path) }),
-        pickedNow && button(t.common.undo, () => pick(path, null), { class: 'button small', 'aria-label': t.memberTable.takeThePickOfBack(path) })));
+        isPicked && button(t.common.undo, () => pick(path, null), { class: 'button small', 'aria-label': t.memberTable.takeThePickOfBack(path) })));
   }
 
   function draw() {
+    const all = rows();
+    if (!all) { replace(element); return; }
     const focused = document.activeElement?.closest?.('tr')?.dataset.path;
-    replace(element, paths.length === 0
+    const heads = [t.memberTable.member, ...(hasBase ? [t.common.base] : []), ...(isByValue ? [t.memberTable.valuesColumn] : sides.map(side => side.title ?? side.label)), t.memberTable.resultColumn, t.memberTable.whyColumn];
+    replace(element, all.length === 0
       ? h('p', { class: 'muted' }, t.memberTable.allMembersAreTheSame)
       : h('table', { class: 'members cards' },
-        h('thead', {}, h('tr', {}, [t.memberTable.member, ...(base ? [t.common.base] : []), ...sides.map(side => side.title ?? side.label), t.memberTable.resultColumn, t.memberTable.whyColumn].map(name => h('th', { scope: 'col' }, name)))),
-        h('tbody', {}, paths.map(row))));
+        h('thead', {}, h('tr', {}, heads.map(name => h('th', { scope: 'col' }, name)))),
+        h('tbody', {}, all.slice(0, limit).map(rowElement))),
+    all.length > limit && button(t.common.showMore(number(all.length - limit)), () => { limit = Infinity; draw(); }, { class: 'button' }));
     if (focused) element.querySelector(`tr[data-path="${CSS.escape(focused)}"] input`)?.focus({ preventScroll: true });
   }
 
   /** Moves to the next or the previous clash. */
   function move(step) {
-    const clashes = paths.map((path, index) => index).filter(index => outcome(paths[index]).isClash);
+    const all = rows() ?? [];
+    const clashes = all.map((row, index) => index).filter(index => all[index].isClash);
     if (clashes.length === 0) return;
     current = step > 0 ? clashes.find(index => index > current) ?? clashes[0] : clashes.findLast(index => index < current) ?? clashes.at(-1);
+    if (current >= limit) limit = Infinity;
     draw();
     const line = element.querySelector('tr.current');
     line?.scrollIntoView({ block: 'nearest' });
     line?.querySelector('input')?.focus();
   }
 
+  const here = () => (rows() ?? [])[current];
   draw();
   return {
-    element, draw, move, paths,
-    pickSide: index => { if (paths[current] && sides[index]) pick(paths[current], { rev: sides[index].rev }); },
-    pickBase: () => { if (paths[current] && base) pick(paths[current], { base: true }); },
-    pickNone: () => { if (paths[current]) pick(paths[current], { removed: true }); },
-    editCurrent: () => { if (paths[current]) edit(paths[current]); },
+    element, draw, move,
+    pickSide(index) {
+      const row = here();
+      const rev = isByValue ? row?.values[index]?.revs[0] : sides[index]?.rev;
+      if (row && rev) pick(row.path, { rev });
+    },
+    pickBase: () => { if (here() && hasBase) pick(here().path, { base: true }); },
+    pickNone: () => { if (here()) pick(here().path, { removed: true }); },
+    editCurrent: () => { if (here() && !here().path.startsWith('/_attachments/')) edit(here()); },
     undo() {
       const last = undone.pop();
       if (!last) return;
@@ -122,32 +158,25 @@ export function memberTable({ base, sides, decided, picks = new Map(), onPick = 
       draw();
       onPick();
     },
-    /** The first side's document with all outcomes in it. */
-    result() {
-      const document = parse(stringify(sides[0].doc));
-      for (const path of paths) put(document, path, outcome(path).value);
-      return document;
-    },
   };
 }
 
-function put(document, path, value) {
-  const names = namesOf(path);
-  const last = names.pop();
-  let inner = document;
-  for (const name of names) {
-    if (!(inner.get(name) instanceof Map)) inner.set(name, new Map());
-    inner = inner.get(name);
-  }
-  if (value === undefined) inner.delete(last); else inner.set(last, value);
-}
+function tooLong() { return h('span', { class: 'muted' }, t.memberTable.tooLong); }
 
 function text(value, base, isBeside) {
   if (value === undefined) return h('span', { class: 'muted' }, base === undefined ? '—' : t.memberTable.removed);
   if (isBeside && equal(value, base)) return h('span', { class: 'muted', title: t.memberTable.asTheBase }, '·');
   const full = stringify(value);
   if (full.length <= LONG && !(typeof value === 'string' && value.includes('\n'))) return bdi(full);
+  return folded(value, full, isBeside ? base : undefined);
+}
+
+/** A long value behind its beginning; it is drawn when it is opened. */
+function folded(value, full, base) {
   const spread = one => typeof one === 'string' ? one : stringify(one, 2);
-  return h('details', {}, h('summary', {}, bdi(full.length > 80 ? `${full.slice(0, 80)}…` : full)),
-    isBeside && base !== undefined ? lineTable(spread(base), spread(value)) : h('pre', {}, bdi(spread(value))));
+  const inside = h('div');
+  const details = h('details', {
+    on: { toggle: () => { if (details.open) replace(inside, base !== undefined ? lineTable(spread(base), spread(value)) : h('pre', {}, bdi(spread(value)))); } },
+  }, h('summary', {}, bdi(full.length > 80 ? `${full.slice(0, 80)}…` : full)), inside);
+  return details;
 }

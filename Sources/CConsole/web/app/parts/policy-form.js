@@ -18,7 +18,8 @@ export function policyForm(list, onChange) {
   const rules = new Map();
   const options = list.rules.filter(rule => !rule.name.includes(':'));
   const choices = () => options.map(({ name, summary }) => h('option', { value: name, title: summary }, name));
-  const names = h('select', { on: { change: changed } }, settling(list).map(name => h('option', { value: name, selected: name === list.default }, name)));
+  const offered = new Map(settling(list).map(name => [name, h('option', { value: name, selected: name === list.default }, name)]));
+  const names = h('select', { on: { change: changed } }, [...offered.values()]);
   const summary = h('span');
   const clash = h('select', { on: { change: onChange } }, choices());
   const place = h('input', { placeholder: '/count', 'aria-label': t.policyForm.memberOfARule });
@@ -54,6 +55,14 @@ export function policyForm(list, onChange) {
   return {
     element: h('div', { class: 'toolbar' }, field(t.policyForm.policy, names, summary), forClashes, forRules),
     choose(name) { names.value = name; changed(); },
+    /** Offers the policies that settle a conflict; the others have their reasons. Says whether the chosen one is among them. */
+    offer(reasons) {
+      for (const [name, option] of offered) {
+        option.disabled = reasons.has(name);
+        option.title = reasons.get(name) ?? '';
+      }
+      return !reasons.has(names.value);
+    },
     get name() { return names.value; },
     value() {
       const { name, options } = chosen();

@@ -33,10 +33,3 @@ export function differences(before, after) {
   }
   return found;
 }
-
-/** The values of sides that differ from the base and are in no member of the result: they are given up. */
-export function givenUp(base, sides, result) {
-  return sides.flatMap(({ rev, label, doc }) => differences(base, doc)
-    .filter(({ path, kind, after }) => kind !== 'removed' && !equal(at(result, path), after))
-    .map(({ path, after }) => ({ rev, label, path, value: after })));
-}
