@@ -30,11 +30,11 @@ if let conflict = try anna.conflict(of: "milk") {
 }
 
 // A merge with rules.
-let rules = MergeRules(onClash: .winner, fields: ["/count": .sum, "/tags": .union, "/price": .leave])
+let rules = MergeRules(onClash: .winner, attributes: ["/count": .sum, "/tags": .union, "/price": .leave])
 let merge = ConflictPolicy.threeWayMerge(rules)
 
 if let preview = try anna.preview("milk", using: merge) {
-    for member in preview.decision?.fields ?? [] {
+    for member in preview.decision?.attributes ?? [] {
         print(member.path, "→", member.result ?? .null, "–", member.reason)
     }
     for write in preview.plan.writes {

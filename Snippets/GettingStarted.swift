@@ -35,7 +35,7 @@ var late = milk
 try database.update(milk.id, as: Item.self) { ($0.name, $0.done) = ("Oat milk", false) }
 late.name = "Soy milk"
 do { try database.save(&late) } catch let error as DatabaseError {
-    print(error.code, (error.cause as? MemberClashes)?.members.map(\.path) ?? [])
+    print(error.code, (error.cause as? AttributeClashes)?.attributes.map(\.path) ?? [])
 }
 // → conflict ["/name"]
 

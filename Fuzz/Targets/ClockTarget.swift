@@ -3,7 +3,7 @@ import SettleCore
 /// A document with untrusted clocks, stamped and merged with its parent.
 enum ClockTarget {
     static func run(_ bytes: [UInt8]) throws {
-        guard let members = (try? JSONValue(utf8: bytes))?.object, let now = FieldClock(milliseconds: 9, device: "z")
+        guard let members = (try? JSONValue(utf8: bytes))?.object, let now = AttributeClock(milliseconds: 9, device: "z")
         else {
             return
         }
@@ -23,13 +23,13 @@ enum ClockTarget {
 
         // Whatever its clocks are, a document does not win against an edit based on it.
         for versions in [[written, later], [later, written]] {
-            let merged = LatestFieldMerge.merge(versions, base: read.members)?.merged
+            let merged = LatestAttributeMerge.merge(versions, base: read.members)?.merged
             try require(merged.map { $0["new"] == 1 } == true, "an edit wins against what it was made on")
             for name in edited.names {
                 try require(merged?[name] == edited[name], "an edit of a member wins against what it was made on")
             }
         }
-        let again = LatestFieldMerge.merge([later, later], base: nil)?.merged
+        let again = LatestAttributeMerge.merge([later, later], base: nil)?.merged
         try require(again == later, "a version merges with itself to itself")
         _ = ClockedDocument(members, isDeleted: true).tombstone(keeping: members, at: now)
     }

@@ -1,11 +1,11 @@
 // The names that an app needs. Other public types are for authors of storage engines and transports, who import
 // `SettleDatabase` or `SettleReplication`; they don't clutter an app's namespace.
 
+// Conflicts
+@_exported public import struct SettleCore.AttributeClock
 // Databases and documents
 @_exported public import struct SettleCore.DocumentBody
 @_exported public import struct SettleCore.DocumentID
-// Conflicts
-@_exported public import struct SettleCore.FieldClock
 @_exported public import struct SettleCore.InvalidIdentifier
 // JSON
 @_exported public import struct SettleCore.JSONError
@@ -24,6 +24,9 @@
 @_exported public import struct SettleDatabase.AttachmentDigest
 @_exported public import class SettleDatabase.AttachmentReader
 @_exported public import class SettleDatabase.AttachmentWriter
+// Queries
+@_exported public import struct SettleDatabase.AttributeClashes
+@_exported public import struct SettleDatabase.AttributeDecision
 @_exported public import class SettleDatabase.AutomaticSettling
 // Changes and maintenance
 @_exported public import struct SettleDatabase.Change
@@ -53,15 +56,12 @@
 @_exported public import typealias SettleDatabase.DocumentValidation
 @_exported public import protocol SettleDatabase.DocumentValue
 @_exported public import enum SettleDatabase.Durability
-@_exported public import struct SettleDatabase.FieldDecision
 // The journal of local changes
 @_exported public import struct SettleDatabase.Journal
 @_exported public import struct SettleDatabase.JournalEntry
-@_exported public import struct SettleDatabase.KeptFields
+@_exported public import struct SettleDatabase.KeptAttributes
 @_exported public import struct SettleDatabase.LocalDocument
 @_exported public import struct SettleDatabase.MaintenanceProgress
-// Queries
-@_exported public import struct SettleDatabase.MemberClashes
 @_exported public import struct SettleDatabase.PendingChange
 @_exported public import struct SettleDatabase.PendingObservation
 @_exported public import struct SettleDatabase.PolicyDecision

@@ -41,8 +41,8 @@ private enum Identities {
 /// - ``delete(_:keeping:adding:onConflict:)``
 /// - ``transaction(_:)``
 /// ### Attribute clocks
-/// - ``fieldClocks()``
-/// - ``setFieldClocks(_:)``
+/// - ``attributeClocks()``
+/// - ``setAttributeClocks(_:)``
 /// ### Local changes
 /// - ``journal``
 /// - ``setJournal(_:)``
@@ -94,7 +94,7 @@ public final class Database: Sendable {
         self.files = files
         path = files?.folder
         blobs = BlobStore(capabilities.blobKeeping?.blobs, files: files, isShared: options.sharing != nil)
-        clocks = try DeviceClock(isOn: options.fieldClocks, now: options.milliseconds, engine: engine)
+        clocks = try DeviceClock(isOn: options.attributeClocks, now: options.milliseconds, engine: engine)
         pendingState = Guarded(try Self.openJournal(options.journal, engine, capabilities.journal))
         newest = Guarded(Commit(sequence: try engine.read { try $0.lastSequence }))
         ownChangeBell = capabilities.shared != nil ? Bell() : changeBell

@@ -45,9 +45,9 @@ public struct DatabaseOptions: Sendable {
     public var indexFolder: String?
     /// The maximum size of a document's body, in bytes; 8,000,000 by default, as in CouchDB.
     public var maximumDocumentSize = 8_000_000
-    /// Whether each save stamps the members that it changes; see ``Database/setFieldClocks(_:)``. The setting is stored in
+    /// Whether each save stamps the members that it changes; see ``Database/setAttributeClocks(_:)``. The setting is stored in
     /// the database; `nil`, the default, leaves it unchanged: off for a new database.
-    public var fieldClocks: Bool?
+    public var attributeClocks: Bool?
     /// Whether local operations are recorded in a ``Journal`` until a peer has acknowledged them. The setting is stored in the
     /// database; `nil`, the default, leaves it unchanged: off for a new database. Switching it off deletes the journal.
     public var journal: Bool?

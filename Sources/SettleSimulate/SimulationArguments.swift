@@ -68,7 +68,7 @@ struct SimulationArguments {
                 options.kind = .file
                 repeated.append(word)
             case "--clocks":
-                options.fieldClocks = true
+                options.attributeClocks = true
                 repeated.append(word)
             case "--seed", "--rounds", "--replicas", "--policy", "--fault", "--jobs":
                 guard let value = rest.popFirst() else { throw Failure(message: "\(word) needs a value") }

@@ -12,7 +12,7 @@ struct Fixture {
         let database = try Database.create(folder, options: options)
         defer { database.close() }
         try database.setRevisionLimit(5)
-        try database.setFieldsKeptOnDelete(["type"])
+        try database.setAttributesKeptOnDelete(["type"])
         try saveDocuments(in: database)
         try insertConflicts(in: database)
         try settleConflicts(in: database)

@@ -91,7 +91,7 @@ struct ForeignJSONTests {
         let database = try Database.inMemory()
         let source = try ForeignDatabase(stream: RecordReader(.realm, pieces(of: Array(Self.realm.utf8), 50)))
         #expect(source.kind == .realm)
-        let report = try database.importAll(from: source, options: ImportOptions(idMember: "tag"))
+        let report = try database.importAll(from: source, options: ImportOptions(idAttribute: "tag"))
         #expect(try database.documents().map(\.id.string) == ["Dog/1", "Dog/b", "Person/1", "docs/x"])
         #expect(report.lostRevisions == 1, "\(report)")
         // Without a key the rest of the id is made.

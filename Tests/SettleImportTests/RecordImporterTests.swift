@@ -24,7 +24,7 @@ struct RecordImporterTests {
     }
 
     @Test func `an id is taken from the given member`() throws {
-        let options = RecordImporter.Options(idMember: "mail")
+        let options = RecordImporter.Options(idAttribute: "mail")
         let text = #"[{"mail":"a@b"},{"mail":7},{"_id":"x","mail":"y"},{"n":1},{"mail":null}]"#
         let (counts, failures) = try load(text, options)
         #expect(counts.stored == 3 && counts.failed == 2)

@@ -29,7 +29,7 @@ struct ClockComparison {
     /// How long the saves take.
     func seconds(_ kind: Kind, hasClocks: Bool) throws -> Double {
         var options = DatabaseOptions()
-        options.fieldClocks = hasClocks
+        options.attributeClocks = hasClocks
         let database = try Database.inMemory(options: options)
         defer { database.close() }
         let documents = try (0..<count).map { number in

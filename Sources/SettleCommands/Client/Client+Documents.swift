@@ -23,7 +23,7 @@ extension Client {
         let copy = try wait(about: id) { connection, _ in
             try await DocumentFetch(connection: connection, isSettle: isSettle).fetch(id, with: revisions, extent)
         }
-        return DocumentState(copy, fieldsKeptOnDelete: fieldsKeptOnDelete)
+        return DocumentState(copy, attributesKeptOnDelete: attributesKeptOnDelete)
     }
 
     /// Goes over documents that are fetched together; Ctrl-C ends it.
@@ -47,7 +47,7 @@ extension Client {
         while !rest.isEmpty {
             let copies = try fetch { [rest] in try await $0.fetch(Array(rest), extent) }
             for copy in copies {
-                var state = DocumentState(copy, fieldsKeptOnDelete: fieldsKeptOnDelete)
+                var state = DocumentState(copy, attributesKeptOnDelete: attributesKeptOnDelete)
                 guard try body(&state) else { return false }
             }
             rest = rest.dropFirst(copies.count)
@@ -96,7 +96,7 @@ extension Client {
             let answer = try json("DELETE", path, query: ["rev": document.revision?.description ?? ""], about: id)
             return try Self.revision(in: answer, of: id)
         }
-        let kept = try fieldsKeptOnDelete().union(names)
+        let kept = try attributesKeptOnDelete().union(names)
         let members = (document.json.object ?? JSONObject()).filter { kept.contains($0.name) }
         let body = try DocumentBody(.object(JSONObject(members.map { ($0.name, $0.value) })))
         return try save(id, body, on: document, isDeleted: true)

@@ -20,8 +20,8 @@ final class Client {
     private let console: Console
     private let connection: CouchDBConnection
     private let peer: CouchDBPeer
-    /// The answer of a server to ``fieldsKeptOnDelete()``.
-    private var keptFields: Set<String>?
+    /// The answer of a server to ``attributesKeptOnDelete()``.
+    private var keptAttributes: Set<String>?
     /// The answer of a server to ``isAtSettle()``.
     private var isSettle: Bool?
 
@@ -155,10 +155,10 @@ final class Client {
     }
 
     /// The members that every tombstone of the database keeps. A server that keeps none says nothing of them.
-    func fieldsKeptOnDelete() throws -> Set<String> {
-        if let keptFields { return keptFields }
-        let names = Set((try json()["fields_kept_on_delete"]?.array ?? []).compactMap(\.string))
-        keptFields = names
+    func attributesKeptOnDelete() throws -> Set<String> {
+        if let keptAttributes { return keptAttributes }
+        let names = Set((try json()["attributes_kept_on_delete"]?.array ?? []).compactMap(\.string))
+        keptAttributes = names
         return names
     }
 

@@ -4,11 +4,11 @@ import SettleDatabase
 /// A document as a verb looks at it: its tree, and those of its contents that the verb asked for.
 struct DocumentState {
     private var copy: DocumentCopy
-    private let fieldsKeptOnDelete: () throws -> Set<String>
+    private let attributesKeptOnDelete: () throws -> Set<String>
 
     /// Makes the state of a copy; `names` asks for the members that every tombstone of the database keeps.
-    init(_ copy: DocumentCopy, fieldsKeptOnDelete names: @escaping () throws -> Set<String> = { [] }) {
-        (self.copy, fieldsKeptOnDelete) = (copy, names)
+    init(_ copy: DocumentCopy, attributesKeptOnDelete names: @escaping () throws -> Set<String> = { [] }) {
+        (self.copy, attributesKeptOnDelete) = (copy, names)
     }
 
     /// The document's id.
@@ -59,7 +59,8 @@ struct DocumentState {
     ///   ``DatabaseError``.
     func preview(using policy: ConflictPolicy) throws -> SettlementPreview? {
         if !copy.knowsSides { try PolicyOptions.refuseSides(policy) }
-        return try SettlementRun(id, policy, at: RemoteSource(copy, fieldsKeptOnDelete: fieldsKeptOnDelete)).preview()
+        return try SettlementRun(id, policy, at: RemoteSource(copy, attributesKeptOnDelete: attributesKeptOnDelete))
+            .preview()
     }
 
     /// Settles its conflict by writing revisions.
@@ -73,7 +74,9 @@ struct DocumentState {
         using policy: ConflictPolicy, _ store: @escaping (DocumentState, [SettlementPlan.Write]) throws -> Void
     ) throws -> Settlement {
         if !copy.knowsSides { try PolicyOptions.refuseSides(policy) }
-        let there = RemoteSource(copy, fieldsKeptOnDelete: fieldsKeptOnDelete) { try store(DocumentState($0), $1) }
+        let there = RemoteSource(copy, attributesKeptOnDelete: attributesKeptOnDelete) {
+            try store(DocumentState($0), $1)
+        }
         var run = SettlementRun(id, policy, at: there)
         let settlement = try run.settle()
         copy = run.source.copy

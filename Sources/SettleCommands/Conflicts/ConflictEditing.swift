@@ -74,7 +74,7 @@ struct ConflictFile {
         }
         proposal = .object(EditedText.members(of: document))
         if let decision = preview?.decision, !decision.reason.isEmpty { notes.append("Proposal: \(decision.reason)") }
-        notes += (preview?.decision?.fields ?? []).map { "  \($0.path): \($0.reason)" }
+        notes += (preview?.decision?.attributes ?? []).map { "  \($0.path): \($0.reason)" }
         self.notes = notes
     }
 

@@ -30,12 +30,12 @@ struct DecisionText {
         var lines = Columns.wrapped("\(policy): \(reason)", width: width)
         lines[0] = styled(policy.description, .bold) + lines[0].dropFirst(policy.description.count)
         lines[lines.count - 1] += reason.isEmpty ? outcome : " → \(outcome)"
-        guard !decision.fields.isEmpty else { return lines }
-        let paths = min(decision.fields.map { TextWidth.of($0.path) }.max() ?? 0, max(width / 4, 8))
-        let values = min(decision.fields.map { TextWidth.of(Self.value($0)) }.max() ?? 0, max(width / 4, 12))
+        guard !decision.attributes.isEmpty else { return lines }
+        let paths = min(decision.attributes.map { TextWidth.of($0.path) }.max() ?? 0, max(width / 4, 8))
+        let values = min(decision.attributes.map { TextWidth.of(Self.value($0)) }.max() ?? 0, max(width / 4, 12))
         let grid = Grid(
             widths: [0, paths, values, max(width - paths - values - 3 * Grid.gap, 20)], longestCell: 4, styled: styled)
-        for member in decision.fields {
+        for member in decision.attributes {
             let style: Style? = member.isLeft ? .red : member.isClash ? .yellow : nil
             lines += grid.lines([
                 Grid.Cell(""), Grid.Cell(member.path, .blue),
@@ -46,7 +46,7 @@ struct DecisionText {
         return lines
     }
 
-    private static func value(_ member: FieldDecision) -> String {
+    private static func value(_ member: AttributeDecision) -> String {
         if let result = member.result { return result.object == nil ? result.description : "{…}" }
         return member.isLeft ? "undecided" : "removed"
     }

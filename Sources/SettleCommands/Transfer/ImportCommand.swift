@@ -91,7 +91,7 @@ enum ImportCommand: Command {
         try refuseOptions(of: input.source, arguments)
         if arguments.flag("--dry-run") || arguments.flag("--check") {
             var options = try options(arguments)
-            options.idMember = arguments.text("--id")
+            options.idAttribute = arguments.text("--id")
             _ = try input.source.pushRecord(for: options)
             return try Inspection(input, options, verifies: arguments.flag("--check")).run(invocation)
         }
@@ -156,7 +156,7 @@ extension ImportCommand {
     ) throws -> ExitStatus {
         let (arguments, console) = (invocation.arguments, invocation.console)
         let options = RecordImporter.Options(
-            batch: try arguments.count("--batch", atLeast: 1) ?? 1000, idMember: arguments.text("--id"),
+            batch: try arguments.count("--batch", atLeast: 1) ?? 1000, idAttribute: arguments.text("--id"),
             onConflict: try arguments.choice("--on-conflict", .fail), stopsOnError: arguments.flag("--stop-on-error"),
             isStrict: arguments.flag("--strict"))
         let bar = ProgressBar(console)

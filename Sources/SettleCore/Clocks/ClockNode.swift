@@ -3,12 +3,12 @@ struct ClockNode {
     /// The content of an entry.
     enum Entry: Hashable {
         /// The clock of the member's last change, and the digest of its new value.
-        case known(FieldClock, ValueDigest)
+        case known(AttributeClock, ValueDigest)
         /// A foreign edit has changed or removed it. The clock is the last one before that, if it had one.
-        case unknown(after: FieldClock?)
+        case unknown(after: AttributeClock?)
 
         /// The clock of the member, which later changes must exceed.
-        var moment: FieldClock? {
+        var moment: AttributeClock? {
             switch self {
             case .known(let clock, _): clock
             case .unknown(let clock): clock
@@ -17,14 +17,14 @@ struct ClockNode {
     }
 
     var entry: Entry?
-    var inside: [ClockedMembers.Name: ClockNode] = [:]
+    var inside: [ClockedAttributes.Name: ClockNode] = [:]
 
     /// Reads a document's entries. Malformed ones are ignored, because any software can write any member.
     init(_ entries: JSONObject) {
         for member in entries {
             guard let text = member.value.string, let entry = Entry(text) else { continue }
             if let name = Self.onlyName(in: member.name) {
-                inside[ClockedMembers.Name(text: name), default: ClockNode()].entry = entry
+                inside[ClockedAttributes.Name(text: name), default: ClockNode()].entry = entry
             } else if let path = Self.names(in: member.name) {
                 insert(entry, at: path[...])
             }
@@ -43,14 +43,14 @@ struct ClockNode {
     private init() {}
 
     /// The latest clock of the entry and of everything inside.
-    var newest: FieldClock? { inside.values.reduce(entry?.moment) { ClockedMember.later($0, $1.newest) } }
+    var newest: AttributeClock? { inside.values.reduce(entry?.moment) { ClockedAttribute.later($0, $1.newest) } }
 
     private mutating func insert(_ entry: Entry, at path: ArraySlice<String>) {
         guard let name = path.first else {
             self.entry = entry
             return
         }
-        inside[ClockedMembers.Name(text: name), default: ClockNode()].insert(entry, at: path.dropFirst())
+        inside[ClockedAttributes.Name(text: name), default: ClockNode()].insert(entry, at: path.dropFirst())
     }
 
     /// The names of a JSON Pointer; `nil` if it is malformed or too deep.
@@ -94,7 +94,7 @@ extension ClockNode.Entry {
                 self = .unknown(after: nil)
                 return
             }
-            guard bytes[clock.endIndex] == UInt8(ascii: " "), let clock = FieldClock(bytes: clock) else {
+            guard bytes[clock.endIndex] == UInt8(ascii: " "), let clock = AttributeClock(bytes: clock) else {
                 return nil
             }
             self = .unknown(after: clock)
@@ -102,7 +102,7 @@ extension ClockNode.Entry {
         }
         guard bytes.count > 9, case let blank = bytes.index(bytes.endIndex, offsetBy: -9),
             bytes[blank] == UInt8(ascii: " "), let digest = ValueDigest(bytes[bytes.index(after: blank)...]),
-            let clock = FieldClock(bytes: bytes[..<blank])
+            let clock = AttributeClock(bytes: bytes[..<blank])
         else { return nil }
         self = .known(clock, digest)
     }
@@ -157,7 +157,7 @@ struct ClockEntries {
 
     /// Adds all entries of a member. Returns false if a path needs escapes, because these sort differently from the
     /// characters.
-    mutating func add(_ member: ClockedMember, named name: String) -> Bool {
+    mutating func add(_ member: ClockedAttribute, named name: String) -> Bool {
         var entries: [(path: [UInt8], entry: ClockNode.Entry)] = []
         ClockedDocument.collect(member, at: MergePath.step(name), into: &entries)
         for (path, entry) in entries {

@@ -21,7 +21,7 @@ struct ClockStamper {
 
     private let new: BodyWalk
     private let old: BodyWalk
-    private let clock: FieldClock
+    private let clock: AttributeClock
     private let clockText: [UInt8]
     private var newMembers = MemberTable()
     private var oldMembers = MemberTable()
@@ -35,7 +35,7 @@ struct ClockStamper {
     private var output: ClockEntries
 
     /// Reads both bodies.
-    private init?(_ new: UnsafeBufferPointer<UInt8>, _ old: UnsafeBufferPointer<UInt8>, _ clock: FieldClock) {
+    private init?(_ new: UnsafeBufferPointer<UInt8>, _ old: UnsafeBufferPointer<UInt8>, _ clock: AttributeClock) {
         self.new = BodyWalk(text: new)
         self.old = BodyWalk(text: old)
         self.clock = clock
@@ -51,7 +51,7 @@ struct ClockStamper {
     ///   - parent: The former members; an empty body for a new document.
     ///   - clock: The time of the change.
     /// - Returns: The body with its clocks as the last member; `nil` if the fast path does not apply.
-    static func stamp(_ body: DocumentBody, on parent: DocumentBody, at clock: FieldClock) -> DocumentBody? {
+    static func stamp(_ body: DocumentBody, on parent: DocumentBody, at clock: AttributeClock) -> DocumentBody? {
         body.utf8.withUnsafeBufferPointer { new in
             parent.utf8.withUnsafeBufferPointer { old in
                 guard var stamper = ClockStamper(new, old, clock), stamper.stampAll() else { return nil }
@@ -189,7 +189,7 @@ struct ClockStamper {
             output.add(name[...], clockText, digest)
             return true
         }
-        guard let moment = ClockedMember.moment(clock, after: latest) else { return false }
+        guard let moment = ClockedAttribute.moment(clock, after: latest) else { return false }
         output.add(name[...], Array(moment.description.utf8), digest)
         return true
     }
@@ -218,10 +218,10 @@ struct ClockStamper {
         }
         guard let value = Self.json(value, in: new), let before = Self.json(before, in: old) else { return false }
         let text = String(decoding: name, as: UTF8.self)
-        var member = ClockedMember.nothing
+        var member = ClockedAttribute.nothing
         if before.value != nil || !known.isEmpty {
-            let node = ClockNode(JSONObject(known)).inside[ClockedMembers.Name(text: text)]
-            member = ClockedMember(before.value, node, hasClocks: oldMembers.clocks != nil, depth: 1)
+            let node = ClockNode(JSONObject(known)).inside[ClockedAttributes.Name(text: text)]
+            member = ClockedAttribute(before.value, node, hasClocks: oldMembers.clocks != nil, depth: 1)
         }
         return output.add(member.stamped(to: value.value, at: clock, depth: 1), named: text)
     }

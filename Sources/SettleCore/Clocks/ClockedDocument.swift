@@ -13,7 +13,7 @@
 ///       }
 ///     }
 ///
-/// An entry's name is the member's JSON Pointer. Its value is a ``FieldClock``, a blank, and a digest of the
+/// An entry's name is the member's JSON Pointer. Its value is a ``AttributeClock``, a blank, and a digest of the
 /// member's value, or eight zeros for a removal. Objects have entries for their members, down to ``depth``; an
 /// array is one value.
 ///
@@ -29,13 +29,13 @@ public struct ClockedDocument: Hashable, Sendable {
     /// The depth to which objects are merged member by member; anything deeper is one value.
     public static let depth = 32
 
-    private(set) var root: ClockedMember
+    private(set) var root: ClockedAttribute
     /// The clock of the deletion, for a tombstone that has one.
-    public let deletion: FieldClock?
+    public let deletion: AttributeClock?
     /// Whether it has clocks at all.
     let hasClocks: Bool
     /// For a tombstone, its latest clock, of the deletion or any other; a revival must exceed it.
-    private let erased: FieldClock?
+    private let erased: AttributeClock?
 
     /// Reads a document.
     ///
@@ -51,7 +51,7 @@ public struct ClockedDocument: Hashable, Sendable {
             let removal = ValueDigest(of: nil, isObject: false)
             if case .known(let clock, removal) = node.entry { deletion = clock } else { deletion = nil }
             erased = node.newest
-            root = .object(ClockedMembers())
+            root = .object(ClockedAttributes())
             return
         }
         (deletion, erased) = (nil, nil)
@@ -59,10 +59,10 @@ public struct ClockedDocument: Hashable, Sendable {
         members[Self.memberName] = nil
         var inside = ClockNode(JSONObject())
         inside.inside = node.inside
-        root = ClockedMember(.object(members), inside, hasClocks: hasClocks, depth: 0)
+        root = ClockedAttribute(.object(members), inside, hasClocks: hasClocks, depth: 0)
     }
 
-    init(root: ClockedMember) {
+    init(root: ClockedAttribute) {
         self.root = root
         (deletion, erased) = (nil, nil)
         hasClocks = true
@@ -72,20 +72,20 @@ public struct ClockedDocument: Hashable, Sendable {
     public var members: JSONObject { root.value?.object ?? JSONObject() }
 
     /// The latest known change of the document, or its deletion; `nil` if none is known.
-    public var newest: FieldClock? { ClockedMember.later(root.newest, deletion) }
+    public var newest: AttributeClock? { ClockedAttribute.later(root.newest, deletion) }
 
     /// The latest change of the document; `nil` unless the change of every member is known. After a foreign edit it
     /// is not.
-    package var wholeMoment: FieldClock? { hasClocks && root.isTrusted ? root.newest : nil }
+    package var wholeMoment: AttributeClock? { hasClocks && root.isTrusted ? root.newest : nil }
 
     /// The latest clock in the document, trusted or not.
-    private var reach: FieldClock? { ClockedMember.later(root.reach, erased) }
+    private var reach: AttributeClock? { ClockedAttribute.later(root.reach, erased) }
 
     /// The clock of a member's change or removal; `nil` if it is unknown, or for an object that was never written
     /// as a whole.
     ///
     /// - Parameter path: The names from the document to the member.
-    public subscript(path: String...) -> FieldClock? {
+    public subscript(path: String...) -> AttributeClock? {
         path.reduce(root) { member, name in member?.inside?[name] }?.clock
     }
 
@@ -103,7 +103,7 @@ public struct ClockedDocument: Hashable, Sendable {
     }
 
     /// All known clocks, each with its JSON Pointer.
-    package var moments: [(path: String, moment: FieldClock)] {
+    package var moments: [(path: String, moment: AttributeClock)] {
         var entries: [(path: [UInt8], entry: ClockNode.Entry)] = []
         Self.collect(root, at: [], into: &entries)
         return entries.compactMap { path, entry in
@@ -113,14 +113,14 @@ public struct ClockedDocument: Hashable, Sendable {
     }
 
     /// All clocks in a document's entries, trusted or not.
-    package static func moments(in document: DocumentBody) -> [FieldClock] {
+    package static func moments(in document: DocumentBody) -> [AttributeClock] {
         (document[memberName]?.object ?? JSONObject()).compactMap { member in
             member.value.string.flatMap { ClockNode.Entry($0)?.moment }
         }
     }
 
     static func collect(
-        _ member: ClockedMember, at path: [UInt8], into entries: inout [(path: [UInt8], entry: ClockNode.Entry)]
+        _ member: ClockedAttribute, at path: [UInt8], into entries: inout [(path: [UInt8], entry: ClockNode.Entry)]
     ) {
         if let clock = member.clock {
             let digest = ValueDigest(of: member.value, isObject: member.inside != nil)
@@ -144,11 +144,11 @@ extension ClockedDocument {
     ///   - others: Other known versions, such as the other leaves of a conflict: the change is later than theirs
     ///     too.
     public mutating func stamp(
-        _ members: JSONObject, at clock: FieldClock, inSightOf others: [ClockedDocument] = []
+        _ members: JSONObject, at clock: AttributeClock, inSightOf others: [ClockedDocument] = []
     ) {
         var new = members
         new[Self.memberName] = nil
-        let cover = others.reduce(erased) { ClockedMember.later($0, $1.erased) }
+        let cover = others.reduce(erased) { ClockedAttribute.later($0, $1.erased) }
         root = root.stamped(
             to: .object(new), at: clock, depth: 0, cover: cover, inSightOf: others.map(\.root))
     }
@@ -163,7 +163,7 @@ extension ClockedDocument {
     /// - Throws: ``JSONError`` never, unless the parent's bytes are damaged.
     /// - Complexity: O(*n*) in bytes, O(*n* log *n*) for members that are objects.
     package static func stamped(
-        _ body: DocumentBody, on parent: DocumentBody?, at clock: FieldClock
+        _ body: DocumentBody, on parent: DocumentBody?, at clock: AttributeClock
     ) throws(JSONError) -> DocumentBody {
         if let stamped = ClockStamper.stamp(body, on: parent ?? .empty, at: clock) { return stamped }
         return try stampedByValues(body, on: parent, at: clock)
@@ -171,7 +171,7 @@ extension ClockedDocument {
 
     /// The same, without the fast path.
     static func stampedByValues(
-        _ body: DocumentBody, on parent: DocumentBody?, at clock: FieldClock
+        _ body: DocumentBody, on parent: DocumentBody?, at clock: AttributeClock
     ) throws(JSONError) -> DocumentBody {
         var document = ClockedDocument(parent?.json.object ?? JSONObject())
         document.stamp(body.json.object ?? JSONObject(), at: clock)
@@ -186,12 +186,12 @@ extension ClockedDocument {
     ///   - others: Other known versions.
     /// - Returns: The tombstone's members.
     public func tombstone(
-        keeping kept: JSONObject, at clock: FieldClock, inSightOf others: [ClockedDocument] = []
+        keeping kept: JSONObject, at clock: AttributeClock, inSightOf others: [ClockedDocument] = []
     ) -> JSONObject {
         var tombstone = kept
         tombstone[Self.memberName] = nil
-        let latest = others.reduce(reach) { ClockedMember.later($0, $1.reach) }
-        guard let moment = ClockedMember.moment(clock, after: latest) else { return tombstone }
+        let latest = others.reduce(reach) { ClockedAttribute.later($0, $1.reach) }
+        guard let moment = ClockedAttribute.moment(clock, after: latest) else { return tombstone }
         let entry = ClockNode.Entry.known(moment, ValueDigest(of: nil, isObject: false))
         tombstone[Self.memberName] = .object(JSONObject([("", .string(entry.text))]))
         return tombstone
@@ -208,7 +208,7 @@ extension ClockedDocument {
     ///   - clock: The time of the change.
     ///   - latest: The latest trusted time, in milliseconds since 1970.
     package mutating func write(
-        _ name: String, _ value: JSONValue?, at clock: FieldClock, believing latest: Int64 = FieldClock.latest
+        _ name: String, _ value: JSONValue?, at clock: AttributeClock, believing latest: Int64 = AttributeClock.latest
     ) {
         _ = write([(name, value, clock)], believing: latest)
     }
@@ -218,17 +218,17 @@ extension ClockedDocument {
     /// - Returns: For each change, in order, the member directly after it and its clock.
     /// - Complexity: O(*n* + *m*) for *n* changes of a document with *m* members.
     package mutating func write(
-        _ changes: [(name: String, value: JSONValue?, moment: FieldClock)],
-        believing latest: Int64 = FieldClock.latest
-    ) -> [(value: JSONValue?, newest: FieldClock?)] {
+        _ changes: [(name: String, value: JSONValue?, moment: AttributeClock)],
+        believing latest: Int64 = AttributeClock.latest
+    ) -> [(value: JSONValue?, newest: AttributeClock?)] {
         guard var inside = root.inside else { return changes.map { _ in (nil, nil) } }
-        func isKnown(_ member: ClockedMember) -> Bool {
+        func isKnown(_ member: ClockedAttribute) -> Bool {
             member.isTrusted && member.newest.map { $0.milliseconds <= latest } ?? true
         }
         let outcomes = changes.map { name, value, moment in
-            let written = ClockedMember.written(value, at: moment, depth: 1)
+            let written = ClockedAttribute.written(value, at: moment, depth: 1)
             let known = inside[name].flatMap { isKnown($0) ? $0 : nil } ?? .nothing
-            let member = ClockedMember.join([known, written]) ?? written
+            let member = ClockedAttribute.join([known, written]) ?? written
             inside.set(name, member)
             return (member.value, member.newest)
         }

@@ -118,7 +118,7 @@ extension MergeRule.Kind: CustomStringConvertible {
 
 /// The rules that decide clashes, by field.
 ///
-///     var rules = MergeRules(fields: ["/stock": .sum, "/tags": .union, "/owner": .leave])
+///     var rules = MergeRules(attributes: ["/stock": .sum, "/tags": .union, "/owner": .leave])
 ///     rules["/address/city"] = .winner
 ///
 /// A field is identified by its JSON Pointer (RFC 6901): the names on the path to it, each after a slash, with `~0`
@@ -127,35 +127,35 @@ extension MergeRule.Kind: CustomStringConvertible {
 /// A rule for a field that is an object decides about the object as a whole. Without one, objects are merged field
 /// by field, and only values that can't be merged further clash.
 public struct MergeRules: Sendable {
-    /// The rule for all fields without a separate rule.
+    /// The rule for all attributes without a separate rule.
     public var onClash: MergeRule
-    private var fields: [[UInt8]: MergeRule] = [:]
+    private var attributes: [[UInt8]: MergeRule] = [:]
     /// The paths of counters and of all objects around them.
     private var countersAndAround: Set<[UInt8]> = []
 
     /// Makes a set of rules.
     ///
     /// - Parameters:
-    ///   - onClash: The rule for fields without a separate rule. If it does not fit, ``MergeRule/winner`` decides.
-    ///   - fields: Rules by JSON Pointer.
-    public init(onClash: MergeRule = .winner, fields: [String: MergeRule] = [:]) {
+    ///   - onClash: The rule for attributes without a separate rule. If it does not fit, ``MergeRule/winner`` decides.
+    ///   - attributes: Rules by JSON Pointer.
+    public init(onClash: MergeRule = .winner, attributes: [String: MergeRule] = [:]) {
         self.onClash = onClash
-        for (path, rule) in fields { self.fields[Array(path.utf8)] = rule }
+        for (path, rule) in attributes { self.attributes[Array(path.utf8)] = rule }
         findCounters()
     }
 
     /// The rule of one field, identified by its JSON Pointer; `nil` for none.
     public subscript(path: String) -> MergeRule? {
-        get { fields[Array(path.utf8)] }
+        get { attributes[Array(path.utf8)] }
         set {
-            fields[Array(path.utf8)] = newValue
+            attributes[Array(path.utf8)] = newValue
             findCounters()
         }
     }
 
-    /// The fields that have their own rules, ordered by the bytes of their paths.
+    /// The attributes that have their own rules, ordered by the bytes of their paths.
     public var paths: [String] {
-        fields.keys.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
+        attributes.keys.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The ``paths`` that are not JSON Pointers and so have no effect; for rules entered by a user.
@@ -168,7 +168,7 @@ public struct MergeRules: Sendable {
 
     private mutating func findCounters() {
         countersAndAround = []
-        for (path, rule) in fields {
+        for (path, rule) in attributes {
             guard case .sum = rule else { continue }
             countersAndAround.insert(path)
             for (index, byte) in path.enumerated() where byte == UInt8(ascii: "/") {

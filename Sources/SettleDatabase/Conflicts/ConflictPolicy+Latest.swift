@@ -1,11 +1,11 @@
 public import SettleCore
 
 extension ConflictPolicy {
-    /// The latest change of each member wins, and an edit wins over a deletion: ``latestFieldWins(onClash:deletions:)``
+    /// The latest change of each member wins, and an edit wins over a deletion: ``latestAttributeWins(onClash:deletions:)``
     /// with its defaults.
-    public static let latestFieldWins = latestFieldWins()
+    public static let latestAttributeWins = latestAttributeWins()
 
-    /// The latest change of each member wins, by the clocks that databases with ``DatabaseOptions/fieldClocks`` keep in
+    /// The latest change of each member wins, by the clocks that databases with ``DatabaseOptions/attributeClocks`` keep in
     /// documents.
     ///
     ///     John    {"name": "Holiday 2015" @1,    "budget": 50 @3}
@@ -15,7 +15,7 @@ extension ConflictPolicy {
     /// Changes of different members never conflict (SEMANTICS 157). A member that was changed by software without
     /// clocks, or before clocks were switched on, is merged three-way instead, as by
     /// ``threeWayMerge(_:deletionsWin:)``; so are attachments. Only this needs the merge base. A replica without
-    /// the base's content leaves such a conflict to a replica that has it. See ``LatestFieldMerge`` for the rules.
+    /// the base's content leaves such a conflict to a replica that has it. See ``LatestAttributeMerge`` for the rules.
     ///
     /// Every replica writes the same revisions, because no clock is read to settle a conflict.
     ///
@@ -24,7 +24,7 @@ extension ConflictPolicy {
     ///   - deletions: The rule for a document that was concurrently deleted and edited;
     ///     ``DeletionRule/editRevives`` by default.
     /// - Returns: The policy.
-    public static func latestFieldWins(
+    public static func latestAttributeWins(
         onClash rule: MergeRule = .winner, deletions: DeletionRule = .editRevives
     ) -> ConflictPolicy {
         let merge = ConflictPolicy(
@@ -49,8 +49,8 @@ extension ConflictPolicy {
     public static let latestDocumentWins = latestDocumentWins()
 
     /// The document that was changed last wins as a whole, by the clocks that databases with
-    /// ``DatabaseOptions/fieldClocks`` keep in documents. All changes in the other leaves are discarded (SEMANTICS
-    /// 10); ``latestFieldWins(onClash:deletions:)`` keeps those of other members.
+    /// ``DatabaseOptions/attributeClocks`` keep in documents. All changes in the other leaves are discarded (SEMANTICS
+    /// 10); ``latestAttributeWins(onClash:deletions:)`` keeps those of other members.
     ///
     ///     John    {"name": "Holiday 2015" @1,    "budget": 50 @3}
     ///     Marie   {"name": "Family Holidays" @2, "budget": 40 @0}
@@ -79,7 +79,7 @@ extension ConflictPolicy {
             leaf.revision.map { PolicyDecision(.keep($0), reason: "\($0) stays: \(reason)") }
                 ?? PolicyDecision(.leaveConflicted)
         }
-        var latest: (leaf: Document, moment: FieldClock)?
+        var latest: (leaf: Document, moment: AttributeClock)?
         for leaf in conflict.liveLeaves {
             guard let moment = ClockedDocument(leaf.json.object ?? JSONObject()).wholeMoment else {
                 let name = leaf.revision?.description ?? ""
@@ -94,7 +94,7 @@ extension ConflictPolicy {
     /// The decision if a deletion is involved; `nil` if only live leaves remain to be merged.
     private static func latest(_ conflict: Conflict) -> PolicyDecision? {
         guard !conflict.deletions.isEmpty else { return nil }
-        func newest(_ leaf: Document) -> FieldClock? {
+        func newest(_ leaf: Document) -> AttributeClock? {
             ClockedDocument(leaf.json.object ?? JSONObject(), isDeleted: leaf.isDeleted).newest
         }
         let deletions = conflict.deletions.compactMap { leaf in

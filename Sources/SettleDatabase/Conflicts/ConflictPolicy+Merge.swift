@@ -62,7 +62,7 @@ struct BranchMerge {
         func merge(_ versions: [JSONObject], base: JSONObject?) -> MergeOutcome? {
             switch self {
             case .threeWay(let rules): base.map { ThreeWayMerge.merge(base: $0, versions: versions, rules: rules) }
-            case .latestAttribute(let rule): LatestFieldMerge.merge(versions, base: base, onClash: rule)
+            case .latestAttribute(let rule): LatestAttributeMerge.merge(versions, base: base, onClash: rule)
             }
         }
     }
@@ -80,7 +80,7 @@ struct BranchMerge {
     private let conflict: Conflict
     private let method: Method
     private var versions: [Version]
-    private var members: [FieldDecision] = []
+    private var members: [AttributeDecision] = []
 
     init(_ conflict: Conflict, _ method: Method) {
         self.conflict = conflict
@@ -115,11 +115,11 @@ struct BranchMerge {
         let bases = steps.map(name).joined(separator: ", then on ")
         return PolicyDecision(
             .merged(body, attachments: attachments(merged)), reason: "merged member by member on \(bases)",
-            fields: members)
+            attributes: members)
     }
 
     private func left(_ reason: String) -> PolicyDecision {
-        PolicyDecision(.leaveConflicted, reason: reason, fields: members)
+        PolicyDecision(.leaveConflicted, reason: reason, attributes: members)
     }
 
     private func name(of step: MergeStep) -> String {
@@ -147,7 +147,7 @@ struct BranchMerge {
     /// Replaces the first of the versions with their merge; `false` if a clash remains.
     private mutating func apply(_ outcome: MergeOutcome, of concerned: [Version], at place: Int) -> Bool {
         let sides = concerned.map { (name: $0.name, leaves: $0.leaves) }
-        members += outcome.decisions.map { FieldDecision($0, of: sides) }
+        members += outcome.decisions.map { AttributeDecision($0, of: sides) }
         guard let merged = outcome.merged else { return false }
         versions[place] = Version(
             members: merged, name: "merge of " + sides.map { $0.name }.joined(separator: " and "),

@@ -20,8 +20,8 @@ public import SettleCore
 /// - ``localWins``
 /// - ``remoteWins``
 /// - ``threeWayMerge(_:deletionsWin:)``
-/// - ``latestFieldWins``
-/// - ``latestFieldWins(onClash:deletions:)``
+/// - ``latestAttributeWins``
+/// - ``latestAttributeWins(onClash:deletions:)``
 /// - ``latestDocumentWins``
 /// - ``latestDocumentWins(deletions:)``
 /// ### Rules of an app
@@ -81,23 +81,23 @@ public struct PolicyDecision: Sendable {
     public var resolution: Resolution
     /// The reason, in human-readable form.
     public var reason: String
-    /// The decisions about single fields, if the policy merges.
-    public var fields: [FieldDecision]
+    /// The decisions about single attributes, if the policy merges.
+    public var attributes: [AttributeDecision]
     /// Whether the policy answered differently when it was called a second time.
     public internal(set) var isImpure = false
 
     /// Creates a decision.
-    public init(_ resolution: Resolution, reason: String = "", fields: [FieldDecision] = []) {
+    public init(_ resolution: Resolution, reason: String = "", attributes: [AttributeDecision] = []) {
         self.resolution = resolution
         self.reason = reason
-        self.fields = fields
+        self.attributes = attributes
     }
 }
 
-// MARK: - FieldDecision
+// MARK: - AttributeDecision
 
 /// A merge's decision about one field, with the reason.
-public struct FieldDecision: Sendable, Hashable {
+public struct AttributeDecision: Sendable, Hashable {
     /// One side's value.
     public struct Side: Sendable, Hashable {
         /// The revision, or `merge of …` if branches were merged before.
@@ -128,12 +128,12 @@ public struct FieldDecision: Sendable, Hashable {
     package let isPicked: Bool
 
     /// Replaces a merge's decision about a field with a person's.
-    init(_ decision: FieldDecision, picking result: JSONValue?) {
+    init(_ decision: AttributeDecision, picking result: JSONValue?) {
         (path, base, sides, self.result) = (decision.path, decision.base, decision.sides, result)
         (reason, isClash, isLeft, rule, isPicked) = ("picked", decision.isClash, false, nil, true)
     }
 
-    /// A person's decision about a field of a conflict that the policy has not decided by fields.
+    /// A person's decision about an attribute of a conflict that the policy has not decided by attributes.
     init(picking result: JSONValue?, at path: String, of conflict: Conflict) {
         func value(_ document: Document?) -> JSONValue? { document?.json.object?.value(at: path) }
         let base = value(conflict.base)

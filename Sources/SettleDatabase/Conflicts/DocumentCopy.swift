@@ -76,7 +76,7 @@ package struct RemoteSource: SettlementSource {
     package private(set) var copy: DocumentCopy
     package let hashers = HasherPool()
     package let origin: UInt64 = 0
-    private let fieldsKept: () throws -> Set<String>
+    private let attributesKept: () throws -> Set<String>
     private let store: (DocumentCopy, [SettlementPlan.Write]) throws -> Void
 
     /// Makes a source.
@@ -86,15 +86,15 @@ package struct RemoteSource: SettlementSource {
     ///   - names: Returns the top-level members that every tombstone of the other database keeps.
     ///   - store: Stores revisions of a document at the other database.
     package init(
-        _ copy: DocumentCopy, fieldsKeptOnDelete names: @escaping () throws -> Set<String>,
+        _ copy: DocumentCopy, attributesKeptOnDelete names: @escaping () throws -> Set<String>,
         store: @escaping (DocumentCopy, [SettlementPlan.Write]) throws -> Void = { _, _ in }
     ) {
-        (self.copy, fieldsKept, self.store) = (copy, names, store)
+        (self.copy, attributesKept, self.store) = (copy, names, store)
     }
 
     package func conflict(_ kinds: Set<ConflictKind>) throws -> Conflict? { try copy.conflict(kinds: kinds) }
 
-    package func fieldsKeptOnDelete() throws -> Set<String> { try fieldsKept() }
+    package func attributesKeptOnDelete() throws -> Set<String> { try attributesKept() }
 
     package mutating func write(_ preview: SettlementPreview, by policy: ConflictPolicy) throws -> Bool {
         try store(copy, preview.plan.writes)

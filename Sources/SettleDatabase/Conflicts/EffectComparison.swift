@@ -34,7 +34,7 @@ struct EffectComparison {
     private let result: JSONObject?
     private var ancestors: [Ancestor] = []
     /// The decisions by the bytes of their paths, in the order of the steps of a merge.
-    private var fields: [[UInt8]: [FieldDecision]] = [:]
+    private var attributes: [[UInt8]: [AttributeDecision]] = [:]
     /// The members that a person decided.
     private var picked: [String] = []
     /// The values that rows may have in all.
@@ -62,9 +62,9 @@ struct EffectComparison {
         }
         deletions = conflict.deletions.compactMap(\.revision)
         if answers == nil { ancestors = ancestors(in: conflict) }
-        for field in preview.decision?.fields ?? [] {
-            fields[Array(field.path.utf8), default: []].append(field)
-            if field.isPicked { picked.append(field.path) }
+        for attribute in preview.decision?.attributes ?? [] {
+            attributes[Array(attribute.path.utf8), default: []].append(attribute)
+            if attribute.isPicked { picked.append(attribute.path) }
         }
     }
 
@@ -168,14 +168,14 @@ extension EffectComparison {
     private func isJoined(_ path: String, _ leaf: RevisionID, _ result: JSONValue?) -> Bool {
         var hasJoined = false
         var value: JSONValue?
-        for field in fields[Array(path.utf8)] ?? [] {
-            guard let side = field.sides.first(where: { $0.leaves.contains(leaf) }) else { continue }
-            if field.isJoined {
-                hasJoined = hasJoined || side.value != field.base
-            } else if field.result != side.value {
+        for attribute in attributes[Array(path.utf8)] ?? [] {
+            guard let side = attribute.sides.first(where: { $0.leaves.contains(leaf) }) else { continue }
+            if attribute.isJoined {
+                hasJoined = hasJoined || side.value != attribute.base
+            } else if attribute.result != side.value {
                 return false
             }
-            value = field.result
+            value = attribute.result
         }
         return hasJoined && value != nil && value == result
     }
@@ -198,8 +198,8 @@ extension EffectComparison {
     private func elements(
         _ base: JSONValue?, _ value: JSONValue?, _ result: JSONValue?, at path: String
     ) -> [(identity: String, base: JSONValue?, value: JSONValue?, result: JSONValue?)]? {
-        let names = (fields[Array(path.utf8)] ?? []).compactMap { field -> String? in
-            if case .array(let name)? = field.rule { name } else { nil }
+        let names = (attributes[Array(path.utf8)] ?? []).compactMap { attribute -> String? in
+            if case .array(let name)? = attribute.rule { name } else { nil }
         }
         guard let name = names.first, value?.array != nil, let old = Self.elements(of: base ?? [], by: name),
             let own = Self.elements(of: value ?? [], by: name), let new = Self.elements(of: result ?? [], by: name)
@@ -227,7 +227,7 @@ extension EffectComparison {
     }
 }
 
-extension FieldDecision {
+extension AttributeDecision {
     /// Whether a rule has joined the changes of all sides.
     fileprivate var isJoined: Bool {
         switch rule {
@@ -269,7 +269,7 @@ extension EffectComparison {
     ) {
         let decided = decisions(at: path)
         let isClash =
-            fields[Array(path.utf8)]?.contains(where: \.isClash) ?? (Set(values.filter { $0 != base }).count > 1)
+            attributes[Array(path.utf8)]?.contains(where: \.isClash) ?? (Set(values.filter { $0 != base }).count > 1)
         rowCount += 1
         if isClash { clashCount += 1 }
         let groups = Self.groups(values, leaves.map(\.revision))
@@ -318,11 +318,11 @@ extension EffectComparison {
     }
 
     /// The decisions about a member, or else about the nearest object around it.
-    private func decisions(at path: String) -> [FieldDecision] {
-        if fields.isEmpty { return [] }
+    private func decisions(at path: String) -> [AttributeDecision] {
+        if attributes.isEmpty { return [] }
         var rest = path[...]
         while true {
-            if let found = fields[Array(rest.utf8)] { return found }
+            if let found = attributes[Array(rest.utf8)] { return found }
             guard let slash = rest.lastIndex(of: "/") else { return [] }
             rest = rest[..<slash]
         }
@@ -334,7 +334,8 @@ extension EffectComparison {
     }
 
     private func reason(
-        _ path: String, _ decided: [FieldDecision], _ result: JSONValue?, _ base: JSONValue?, _ sources: [RevisionID]
+        _ path: String, _ decided: [AttributeDecision], _ result: JSONValue?, _ base: JSONValue?,
+        _ sources: [RevisionID]
     ) -> String {
         if outcome == .deletes { return "the document is deleted" }
         if isPicked(path) { return "picked" }

@@ -30,7 +30,7 @@ package struct LocalSource: SettlementSource, Sendable {
         }
     }
 
-    package func fieldsKeptOnDelete() throws -> Set<String> { try database.fieldsKeptOnDelete() }
+    package func attributesKeptOnDelete() throws -> Set<String> { try database.attributesKeptOnDelete() }
 
     package func write(_ preview: SettlementPreview, by policy: ConflictPolicy) throws -> Bool {
         try write(preview, by: policy, asking: nil)

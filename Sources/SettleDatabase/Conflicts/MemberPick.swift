@@ -114,13 +114,13 @@ extension ConflictPolicy {
                 var (members, attachments) = (content.body.json.object ?? JSONObject(), content.attachments)
                 for pick in picks { try pick.lay(over: &members, &attachments, conflict) }
                 decision.resolution = .merged(try DocumentBody(.object(members)), attachments: attachments)
-                decision.fields = decision.fields.map { field in
+                decision.attributes = decision.attributes.map { field in
                     guard let pick = picks.first(where: { $0.path == field.path }) else { return field }
-                    return FieldDecision(field, picking: pick.value(in: members))
+                    return AttributeDecision(field, picking: pick.value(in: members))
                 }
-                let decided = Set(decision.fields.map(\.path))
-                decision.fields += picks.filter { !decided.contains($0.path) }.map { pick in
-                    FieldDecision(picking: pick.value(in: members), at: pick.path, of: conflict)
+                let decided = Set(decision.attributes.map(\.path))
+                decision.attributes += picks.filter { !decided.contains($0.path) }.map { pick in
+                    AttributeDecision(picking: pick.value(in: members), at: pick.path, of: conflict)
                 }
                 return decision
             })

@@ -73,7 +73,7 @@ package struct ReadyPolicy: Sendable {
             "latestAttributeWins",
             "The latest change of each attribute wins, by the clocks in the documents; an edit wins over a deletion.",
             options: [.onClash], otherNames: ["lastwritewins", "lww", "newest"]
-        ) { rules, _ in .latestFieldWins(onClash: rules.onClash) },
+        ) { rules, _ in .latestAttributeWins(onClash: rules.onClash) },
         ReadyPolicy(
             "latestDocumentWins",
             "The document that was changed last wins as a whole, by its clocks; a deletion wins over any edit.",

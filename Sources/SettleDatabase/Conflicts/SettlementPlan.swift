@@ -135,7 +135,7 @@ public struct SettlementPlan: Sendable {
     private mutating func delete(keepingOnDelete names: Set<String>, _ hasher: RevisionHasher) throws {
         if let deletion = conflict.deletions.first?.revision { return try keep(deletion, hasher) }
         guard let winner = conflict.winner.revision else { return }
-        let body = try TombstoneContent(keeping: KeptFields(names)).body(of: conflict.winner.body())
+        let body = try TombstoneContent(keeping: KeptAttributes(names)).body(of: conflict.winner.body())
         survivor = try add(body, [], on: winner, isDeleted: true, hasher)
         let deletion = writes.removeLast()
         try close(conflict.revisions.filter { $0 != winner }, hasher)

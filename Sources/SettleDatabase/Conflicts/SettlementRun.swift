@@ -75,7 +75,7 @@ package struct SettlementRun<Source: SettlementSource> {
 
     /// The revisions that carry out a decision.
     private func preview(of decision: PolicyDecision, _ conflict: Conflict) throws -> SettlementPreview {
-        let names = try source.fieldsKeptOnDelete()
+        let names = try source.attributesKeptOnDelete()
         let plan = try source.hashers.with {
             try SettlementPlan(
                 decision.resolution, of: conflict, resolver: policy.resolver, origin: source.origin,

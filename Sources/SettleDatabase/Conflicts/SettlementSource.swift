@@ -20,7 +20,7 @@ package protocol SettlementSource {
     func conflict(_ kinds: Set<ConflictKind>) throws -> Conflict?
 
     /// The top-level members that every tombstone of the database keeps.
-    func fieldsKeptOnDelete() throws -> Set<String>
+    func attributesKeptOnDelete() throws -> Set<String>
 
     /// Writes a plan, unless the leaves have changed since the conflict was read.
     ///

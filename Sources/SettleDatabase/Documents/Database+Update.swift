@@ -103,8 +103,8 @@ extension Database {
     ///
     /// - Parameters:
     ///   - document: The document as it was read.
-    ///   - keeping: The members that the tombstone keeps, in addition to ``fieldsKeptOnDelete()``: names, like
-    ///     `["owner"]`, or ``KeptFields/all``. Those of a closing tombstone (`$closed`, `$kept`, `$resolver`) are
+    ///   - keeping: The members that the tombstone keeps, in addition to ``attributesKeptOnDelete()``: names, like
+    ///     `["owner"]`, or ``KeptAttributes/all``. Those of a closing tombstone (`$closed`, `$kept`, `$resolver`) are
     ///     not kept.
     ///   - adding: Members to add to the tombstone, such as the name of the user who deleted the document; they
     ///     replace kept members of the same name.
@@ -116,11 +116,11 @@ extension Database {
     ///   `conflict`, `refused`, `invalid` for an added member of a closing tombstone; errors of a save.
     @discardableResult
     public func delete(
-        _ document: Document, keeping: KeptFields = [], adding: DocumentBody = .empty,
+        _ document: Document, keeping: KeptAttributes = [], adding: DocumentBody = .empty,
         onConflict conflict: SaveConflict = .fail
     ) throws -> Document? {
         try adding.check(of: document.id)
-        let content = try TombstoneContent(keeping: keeping.union(fieldsKeptOnDelete()), adding: adding)
+        let content = try TombstoneContent(keeping: keeping.union(attributesKeptOnDelete()), adding: adding)
         switch conflict {
         case .fail, .lastWriteWins, .deletesWin, .branch:
             return try edit { try Self.delete(document, content, onConflict: conflict, with: $0) }
@@ -139,7 +139,7 @@ extension Database {
     ///   id.
     @discardableResult
     public func delete(
-        _ id: some DocumentIDConvertible, keeping: KeptFields = [], adding: DocumentBody = .empty
+        _ id: some DocumentIDConvertible, keeping: KeptAttributes = [], adding: DocumentBody = .empty
     ) throws -> Document? {
         let id = try id.ofDocument()
         return try transaction {
@@ -155,17 +155,17 @@ extension Database {
 
     /// The body of a document's tombstone: those of its members that this database keeps on deletion.
     package func tombstoneBody(of body: DocumentBody?) throws -> DocumentBody {
-        try TombstoneContent(keeping: KeptFields(fieldsKeptOnDelete())).body(of: body)
+        try TombstoneContent(keeping: KeptAttributes(attributesKeptOnDelete())).body(of: body)
     }
 
     /// The top-level members that every tombstone of this database keeps; empty by default.
-    public func fieldsKeptOnDelete() throws -> Set<String> {
+    public func attributesKeptOnDelete() throws -> Set<String> {
         guard let text = try engine.read({ try $0.setting("members_kept_on_delete") }) else { return [] }
         return Set(((try? JSONValue(parsing: text))?.array ?? []).compactMap(\.string))
     }
 
     /// Sets the top-level members that every tombstone of this database keeps, such as those that its filters test.
-    public func setFieldsKeptOnDelete(_ names: Set<String>) throws {
+    public func setAttributesKeptOnDelete(_ names: Set<String>) throws {
         let list = names.isEmpty ? nil : JSONValue.array(names.sorted().map(JSONValue.string)).description
         try engine.commit { try $0.setSetting("members_kept_on_delete", to: list) }
     }

@@ -118,7 +118,7 @@ final class DeviceClock: Sendable {
     }
 
     /// The clock of a change; `nil` if stamping is off.
-    func tick(_ writer: any StorageWriter) throws -> FieldClock? {
+    func tick(_ writer: any StorageWriter) throws -> AttributeClock? {
         guard var stored = try stored(writer) else { return nil }
         let wall = now()
         let moment = state.withLock { state in
@@ -159,6 +159,6 @@ final class DeviceClock: Sendable {
 
     private static func clock(_ stored: Stored) -> HybridClock {
         HybridClock(
-            device: stored.device, last: FieldClock(milliseconds: stored.reserved, device: stored.device))
+            device: stored.device, last: AttributeClock(milliseconds: stored.reserved, device: stored.device))
     }
 }

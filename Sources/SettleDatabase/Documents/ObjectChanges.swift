@@ -61,10 +61,10 @@ package struct AttributeChange: Sendable {
     /// The new value; `nil` if the attribute was removed.
     package let value: JSONValue?
     /// The time of the change.
-    package let moment: FieldClock
+    package let moment: AttributeClock
 
     /// Creates a change.
-    package init(_ name: String, _ value: JSONValue?, at moment: FieldClock) {
+    package init(_ name: String, _ value: JSONValue?, at moment: AttributeClock) {
         self.name = name
         self.value = value
         self.moment = moment
@@ -75,9 +75,9 @@ package struct AttributeChange: Sendable {
         /// The object has the value.
         case applied
         /// A later change is kept. Its value, `nil` if it removed the attribute, and its clock are returned.
-        case superseded(by: JSONValue?, at: FieldClock?)
+        case superseded(by: JSONValue?, at: AttributeClock?)
         /// The object stays deleted. The time of the deletion is returned, if known.
-        case deleted(at: FieldClock?)
+        case deleted(at: AttributeClock?)
     }
 }
 

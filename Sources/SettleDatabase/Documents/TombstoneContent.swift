@@ -2,11 +2,11 @@ internal import SettleCore
 
 /// The members of a tombstone: those kept from the deleted document, and added ones.
 struct TombstoneContent {
-    private let kept: KeptFields
+    private let kept: KeptAttributes
     private let added: JSONObject
 
     /// - Throws: ``DatabaseError`` with code `invalid` for an added member that marks a closing tombstone.
-    init(keeping kept: KeptFields, adding: DocumentBody = .empty) throws {
+    init(keeping kept: KeptAttributes, adding: DocumentBody = .empty) throws {
         self.kept = kept
         added = adding.json.object ?? JSONObject()
         if let member = added.first(where: { ClosingTombstone.names.contains($0.name) }) {
@@ -33,12 +33,12 @@ struct TombstoneContent {
 ///
 ///     try database.delete(note, keeping: ["owner", "folder"], onConflict: .fail)
 ///     try database.delete(note, keeping: .all, adding: ["deleted_by": "anna"], onConflict: .fail)
-public struct KeptFields: Hashable, Sendable, ExpressibleByArrayLiteral {
+public struct KeptAttributes: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// The names; `nil` for all members.
     let names: Set<String>?
 
     /// All members.
-    public static let all = KeptFields(names: nil)
+    public static let all = KeptAttributes(names: nil)
 
     /// Some top-level members, by name; members that a document does not have are ignored.
     public init(_ names: some Sequence<String>) { self.init(names: Set(names)) }
@@ -49,7 +49,7 @@ public struct KeptFields: Hashable, Sendable, ExpressibleByArrayLiteral {
     private init(names: Set<String>?) { self.names = names }
 
     /// The union of these and other members.
-    func union(_ others: Set<String>) -> KeptFields { names.map { KeptFields($0.union(others)) } ?? .all }
+    func union(_ others: Set<String>) -> KeptAttributes { names.map { KeptAttributes($0.union(others)) } ?? .all }
 
     /// Whether a member is kept.
     func contains(_ name: String) -> Bool { names?.contains(name) ?? true }

@@ -70,7 +70,7 @@ extension Journal {
         let silent = editor.withoutJournal
         guard let wanted else {
             _ = try Database.delete(
-                Document(id: id), TombstoneContent(keeping: KeptFields(database.fieldsKeptOnDelete())),
+                Document(id: id), TombstoneContent(keeping: KeptAttributes(database.attributesKeptOnDelete())),
                 onConflict: .lastWriteWins, with: silent)
             return
         }

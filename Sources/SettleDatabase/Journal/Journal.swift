@@ -127,18 +127,18 @@ extension Journal {
     /// The type is the document's current one, or the last one before it was deleted. Documents without a type are
     /// under the empty name. A document that will be deleted has no changes.
     ///
-    /// - Parameter member: The member with the type, which is not included in the changes.
+    /// - Parameter attribute: The attribute with the type, which is not included in the changes.
     /// - Returns: The changes of each document of each type, in the order in which attributes were first changed.
     /// - Throws: ``DatabaseError`` if the storage fails.
     /// - Complexity: O(*n* log *m*) for *n* pending documents of *m*.
     public func pendingByType(
-        _ member: String = "type"
-    ) throws -> [String: [DocumentID: [PendingChange.Field]]] {
+        _ attribute: String = "type"
+    ) throws -> [String: [DocumentID: [PendingChange.Attribute]]] {
         try database.snapshot {
-            var types: [String: [DocumentID: [PendingChange.Field]]] = [:]
+            var types: [String: [DocumentID: [PendingChange.Attribute]]] = [:]
             for change in try pending {
-                let attributes = change.fields.filter { !$0.name.utf8.elementsEqual(member.utf8) }
-                types[try type(of: change, member), default: [:]][change.documentID] = attributes
+                let attributes = change.attributes.filter { !$0.name.utf8.elementsEqual(attribute.utf8) }
+                types[try type(of: change, attribute), default: [:]][change.documentID] = attributes
             }
             return types
         }

@@ -10,13 +10,13 @@ public import Foundation
 ///
 ///     create, update            one create with the final values
 ///     create, delete            nothing
-///     update, update            one update: of each field the last value, and when it was given
+///     update, update            one update: of each attribute the last value, and when it was given
 ///     update, delete            a delete
-///     delete, create            an update that replaces all fields
+///     delete, create            an update that replaces all attributes
 public struct PendingChange: Sendable, Hashable, Identifiable {
-    /// A change of one field: a top-level member of the document.
-    public struct Field: Sendable, Hashable {
-        /// The field's name; `_attachments` for the list of attachments.
+    /// A change of one attribute: a top-level member of the document.
+    public struct Attribute: Sendable, Hashable {
+        /// The attribute's name; `_attachments` for the list of attachments.
         public let name: String
         /// Its last value; `nil` if it was removed.
         public let value: JSONValue?
@@ -35,9 +35,9 @@ public struct PendingChange: Sendable, Hashable, Identifiable {
     public let documentID: DocumentID
     /// The effect of the change on the document.
     public let operation: JournalEntry.Operation
-    /// The fields in the order in which they were first changed; empty for a deletion. A field that was changed
+    /// The attributes in the order in which they were first changed; empty for a deletion. A attribute that was changed
     /// back to the synchronized value is included, because the change was intended (SEMANTICS 153).
-    public let fields: [Field]
+    public let attributes: [Attribute]
     /// The revision that includes the whole change.
     public let revision: RevisionID
     /// The time of the last operation.
@@ -45,12 +45,12 @@ public struct PendingChange: Sendable, Hashable, Identifiable {
 
     /// Creates a change.
     package init(
-        documentID: DocumentID, operation: JournalEntry.Operation, fields: [Field], revision: RevisionID,
+        documentID: DocumentID, operation: JournalEntry.Operation, attributes: [Attribute], revision: RevisionID,
         time: Date
     ) {
         self.documentID = documentID
         self.operation = operation
-        self.fields = fields
+        self.attributes = attributes
         self.revision = revision
         self.time = time
     }
@@ -67,23 +67,23 @@ extension PendingChange: Encodable {
         case id, operation, changes
     }
 
-    /// Encodes the document's id, the operation and the changes of fields, in order.
+    /// Encodes the document's id, the operation and the changes of attributes, in order.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(documentID.string, forKey: .id)
         try container.encode(operation.rawValue, forKey: .operation)
-        try container.encode(fields, forKey: .changes)
+        try container.encode(attributes, forKey: .changes)
     }
 }
 
-/// The form of a change in `POST /{db}/_local_changes`. The timestamp is in seconds since 1970; for a removed field
+/// The form of a change in `POST /{db}/_local_changes`. The timestamp is in seconds since 1970; for a removed attribute
 /// the value is absent.
-extension PendingChange.Field: Encodable {
+extension PendingChange.Attribute: Encodable {
     private enum CodingKeys: String, CodingKey {
         case attribute, value, timestamp
     }
 
-    /// Encodes the field's name, its value and the time of the change.
+    /// Encodes the attribute's name, its value and the time of the change.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(name, forKey: .attribute)

@@ -121,8 +121,8 @@ struct PendingDocument {
         let ordered = attributes.sorted { $0.value.place < $1.value.place }
         return PendingChange(
             documentID: id, operation: operation,
-            fields: ordered.map { name, attribute in
-                PendingChange.Field(
+            attributes: ordered.map { name, attribute in
+                PendingChange.Attribute(
                     name: String(decoding: name, as: UTF8.self),
                     value: attribute.value.flatMap { try? JSONValue(utf8: $0) }, time: attribute.time)
             }, revision: revision, time: time)

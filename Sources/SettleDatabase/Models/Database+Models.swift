@@ -74,7 +74,7 @@ extension Database {
     ///   - saved: The model. Afterwards it is the stored one, with the changes of other writers.
     ///   - conflict: The action if both changed the same member, or the document was deleted. By default nothing is
     ///     written and the call throws. With ``SaveConflict/lastWriteWins`` the members changed here win.
-    /// - Throws: ``DatabaseError`` with code `conflict` that names the members, with ``MemberClashes`` as cause;
+    /// - Throws: ``DatabaseError`` with code `conflict` that names the members, with ``AttributeClashes`` as cause;
     ///   `invalid` if only some members were read, or if the model's `id` was changed; `EncodingError`; and as for
     ///   a document. Nothing is then written.
     public func save<Model: Codable>(_ saved: inout Saved<Model>, onConflict conflict: SaveConflict = .fail) throws {
@@ -274,7 +274,7 @@ extension Database {
                     mine = try merged(
                         edited, base, current, model, identities,
                         isLastWriteWins: conflict.isLastWriteWins || conflict.isDeletesWin)
-                } catch let clash as DatabaseError where clash.cause is MemberClashes && conflict.isMerge {
+                } catch let clash as DatabaseError where clash.cause is AttributeClashes && conflict.isMerge {
                     return (try save(edited, onConflict: conflict), true)
                 }
                 isMerged = true
@@ -288,7 +288,7 @@ extension Database {
         _ edited: Document, _ base: Document, _ current: Document, _ model: Model.Type, _ identities: [String],
         isLastWriteWins: Bool
     ) throws -> Document {
-        var merge = MemberClashes.Merge(identities: identities, isLastWriteWins: isLastWriteWins, isWhole: false)
+        var merge = AttributeClashes.Merge(identities: identities, isLastWriteWins: isLastWriteWins, isWhole: false)
         let merged = try merge.merge(edited, of: base, into: current)
         if (try? merged.decode(model)) != nil { return merged }
         merge.isWhole = true

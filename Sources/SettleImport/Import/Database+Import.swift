@@ -12,7 +12,7 @@ public struct ImportOptions: Sendable {
     /// Whether the import ends at an attachment whose content is missing or damaged; otherwise the document is stored without it.
     public var isStrict: Bool
     /// The member whose value is the id of a document without `_id`, of a dump.
-    public var idMember: String?
+    public var idAttribute: String?
     /// Whether only documents are imported that the product had not pushed to its server yet, as far as its file says. Pull from
     /// the server first: of a file with version vectors, a revision then continues the server's tree.
     public var onlyUnpushed: Bool
@@ -22,10 +22,10 @@ public struct ImportOptions: Sendable {
     /// Creates options.
     public init(
         collection: String = "_default._default", keepsWinners: Bool = false, isStrict: Bool = false,
-        idMember: String? = nil, onlyUnpushed: Bool = false, syncedWith: URL? = nil
+        idAttribute: String? = nil, onlyUnpushed: Bool = false, syncedWith: URL? = nil
     ) {
         (self.collection, self.keepsWinners) = (collection, keepsWinners)
-        (self.isStrict, self.idMember) = (isStrict, idMember)
+        (self.isStrict, self.idAttribute) = (isStrict, idAttribute)
         (self.onlyUnpushed, self.syncedWith) = (onlyUnpushed, syncedWith)
     }
 }
@@ -152,7 +152,7 @@ extension ForeignDatabase {
         progress: (ImportProgress) throws -> Void
     ) throws -> ImportReport {
         var report = ImportReport(self)
-        let recordOptions = RecordImporter.Options(idMember: options.idMember, isStrict: options.isStrict)
+        let recordOptions = RecordImporter.Options(idAttribute: options.idAttribute, isStrict: options.isStrict)
         let importer = RecordImporter(store, options: recordOptions) { failure in
             let message = (failure.error as? DatabaseError)?.message ?? "\(failure.error)"
             report.record(

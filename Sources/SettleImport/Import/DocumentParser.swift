@@ -6,7 +6,7 @@ internal import SettlePlatform
 struct DocumentParser {
     let attachments: AttachmentImporter
     /// The member whose value is the id of a document that has no `_id`.
-    var idMember: String?
+    var idAttribute: String?
     /// Whether a document is refused that names an attachment whose content is not there.
     var isStrict = false
 
@@ -56,12 +56,12 @@ struct DocumentParser {
     private func id(_ text: String?, _ body: DocumentBody, _ prefix: String) throws -> DocumentID {
         if let text { return try DocumentID(validating: text) }
         // An id nobody has: 32 hex digits, as CouchDB makes them.
-        guard let idMember else { return try DocumentID(validating: prefix + SecureRandom.hexadecimal()) }
-        switch body[idMember] {
+        guard let idAttribute else { return try DocumentID(validating: prefix + SecureRandom.hexadecimal()) }
+        switch body[idAttribute] {
         case .string(let text): return try DocumentID(validating: prefix + text)
         case .number(let number): return try DocumentID(validating: prefix + number.text)
-        case nil: throw DatabaseError(.invalid, "there is neither _id nor the member \"\(idMember)\"")
-        default: throw DatabaseError(.invalid, "the member \"\(idMember)\" is neither a string nor a number")
+        case nil: throw DatabaseError(.invalid, "there is neither _id nor the member \"\(idAttribute)\"")
+        default: throw DatabaseError(.invalid, "the member \"\(idAttribute)\" is neither a string nor a number")
         }
     }
 }

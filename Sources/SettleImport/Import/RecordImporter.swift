@@ -6,17 +6,18 @@ package final class RecordImporter {
     /// The options of an import.
     package struct Options: Sendable {
         package var batch: Int
-        package var idMember: String?
+        package var idAttribute: String?
         package var onConflict: ImportConflict
         package var stopsOnError: Bool
         /// Whether a document is refused that lacks the content of an attachment.
         package var isStrict: Bool
 
         package init(
-            batch: Int = 1000, idMember: String? = nil, onConflict: ImportConflict = .fail, stopsOnError: Bool = false,
+            batch: Int = 1000, idAttribute: String? = nil, onConflict: ImportConflict = .fail,
+            stopsOnError: Bool = false,
             isStrict: Bool = false
         ) {
-            (self.batch, self.idMember, self.onConflict) = (batch, idMember, onConflict)
+            (self.batch, self.idAttribute, self.onConflict) = (batch, idAttribute, onConflict)
             (self.stopsOnError, self.isStrict) = (stopsOnError, isStrict)
         }
     }
@@ -48,7 +49,7 @@ package final class RecordImporter {
         self.options = options
         self.report = report
         parser = DocumentParser(
-            attachments: store.attachmentImporter, idMember: options.idMember, isStrict: options.isStrict)
+            attachments: store.attachmentImporter, idAttribute: options.idAttribute, isStrict: options.isStrict)
     }
 
     /// Imports the whole input.

@@ -77,7 +77,7 @@ extension CouchDBPeer {
     /// - Throws: ``PeerError``: `notFound` if the server is not a Settle server, `badRequest` if the database has no
     ///   attribute clocks, `badAnswer`.
     public func sendLocalChanges(
-        _ changes: [String: [DocumentID: [PendingChange.Field]]]
+        _ changes: [String: [DocumentID: [PendingChange.Attribute]]]
     ) async throws -> [LocalChangeOutcome] {
         let types = try changes.sorted { $0.key < $1.key }.compactMap { type, objects -> (String, JSONValue)? in
             let rows = try objects.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map {

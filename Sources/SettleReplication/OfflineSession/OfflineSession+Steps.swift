@@ -48,7 +48,7 @@ extension OfflineSession {
     private func send(_ given: JournalEntry) async throws -> OfflineMachine.Event {
         let entry = try await withFinalID(given)
         let base = try await base(of: entry)
-        let time = options.stampMember == nil ? nil : options.time(try await server.time())
+        let time = options.stampAttribute == nil ? nil : options.time(try await server.time())
         var edit = try await edit(entry, on: base, time)
         var words = ""
         for _ in 0..<Self.attempts {
@@ -82,7 +82,7 @@ extension OfflineSession {
     }
 
     /// Whether the sent document differs from the local one by the server's time.
-    private var isStamped: Bool { options.stampMember != nil }
+    private var isStamped: Bool { options.stampAttribute != nil }
 
     /// The number of times that an operation is merged again while other clients keep writing.
     private static var attempts: Int { 5 }
@@ -133,7 +133,7 @@ extension OfflineSession {
                 return OfflineServer.Edit(id: id, base: base.history?.revision, isDeleted: true, body: kept ?? .empty)
             }
             var body = new.body
-            if let member = options.stampMember, let time {
+            if let member = options.stampAttribute, let time {
                 var json = body.json
                 json[member] = options.stamp(time)
                 body = try DocumentBody(json)
@@ -170,7 +170,7 @@ extension OfflineSession {
 
     private func unstamped(_ body: DocumentBody) -> JSONValue {
         var json = body.json
-        if let member = options.stampMember { json[member] = nil }
+        if let member = options.stampAttribute { json[member] = nil }
         return json
     }
 
@@ -185,7 +185,7 @@ extension OfflineSession {
         else { return nil }
         for name in after.names + before.names.filter({ after[$0] == nil }) where before[name] != after[name] {
             // An equal value means the same change, perhaps this operation itself, whose response was lost.
-            guard members[name] == before[name] || members[name] == after[name] || name == options.stampMember else {
+            guard members[name] == before[name] || members[name] == after[name] || name == options.stampAttribute else {
                 return nil
             }
             members[name] = after[name]

@@ -36,8 +36,8 @@ public struct OfflineSessionOptions: Sendable {
     public var startsOnline = true
     /// A member that is set to the server's time when a document is sent; `nil`, the default, for none. Offline the
     /// member stays unchanged (SEMANTICS 174).
-    public var stampMember: String?
-    /// The form of the time in ``stampMember``; by default the number of milliseconds since 1970.
+    public var stampAttribute: String?
+    /// The form of the time in ``stampAttribute``; by default the number of milliseconds since 1970.
     public var stamp: @Sendable (Date) -> JSONValue = { .number(JSONNumber($0.milliseconds)) }
     /// Computes the time of a synchronization from the server's time, if the server sends one. By default it is the
     /// server's time, or the system's without it.

@@ -138,7 +138,7 @@ struct SettledPage {
             "rev": SettlementJSON.revision(settlement.survivor),
             "written": .number(JSONNumber(settlement.written.count)),
             "clashes": .array(
-                settlement.decision?.fields.filter(\.isClash).map { .string($0.path) } ?? []),
+                settlement.decision?.attributes.filter(\.isClash).map { .string($0.path) } ?? []),
         ]
         row["effect"] = effect
         rows.append(row)

@@ -59,7 +59,7 @@ package enum SettlementJSON {
     package static func kinds(_ kind: ConflictKind) -> String { kind == .branches ? "branches" : "deletions" }
 
     /// A policy's decision, with the decisions about members in a form of the caller's.
-    package static func decision(_ decision: PolicyDecision, _ member: (FieldDecision) -> JSONValue) -> JSONValue {
+    package static func decision(_ decision: PolicyDecision, _ member: (AttributeDecision) -> JSONValue) -> JSONValue {
         let resolution =
             switch decision.resolution {
             case .keep: "keep"
@@ -69,13 +69,13 @@ package enum SettlementJSON {
             }
         return [
             "resolution": .string(resolution), "reason": .string(decision.reason),
-            "members": .array(decision.fields.map(member)),
+            "members": .array(decision.attributes.map(member)),
         ]
     }
 
     /// A decision about a member. A missing value is left out, because `null` is a value. The revision of a side is called `name`
     /// or `rev`, as the source says.
-    package static func member(_ decision: FieldDecision, source: String) -> JSONValue {
+    package static func member(_ decision: AttributeDecision, source: String) -> JSONValue {
         var row: JSONValue = ["path": .string(decision.path)]
         row["base"] = decision.base
         row["sides"] = .array(

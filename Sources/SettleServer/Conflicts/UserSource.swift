@@ -41,7 +41,7 @@ struct UserSource: SettlementSource {
     var origin: UInt64 { source.origin }
     var hashers: HasherPool { source.hashers }
 
-    func fieldsKeptOnDelete() throws -> Set<String> { try source.fieldsKeptOnDelete() }
+    func attributesKeptOnDelete() throws -> Set<String> { try source.attributesKeptOnDelete() }
 
     func gaveUp(_ id: DocumentID, attempts: Int) -> DatabaseError {
         DatabaseError(.conflict, "\"\(id)\" keeps changing; try again")

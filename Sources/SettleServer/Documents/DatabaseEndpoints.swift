@@ -130,8 +130,8 @@ enum DatabaseInfoJSON {
             "disk_format_version": 8, "compact_running": .bool(compactions.isRunning(name)),
             "cluster": ["q": 1, "n": 1, "w": 1, "r": 1],
         ]
-        let kept = try database.fieldsKeptOnDelete()
-        if !kept.isEmpty { info["fields_kept_on_delete"] = .array(kept.sorted().map { .string($0) }) }
+        let kept = try database.attributesKeptOnDelete()
+        if !kept.isEmpty { info["attributes_kept_on_delete"] = .array(kept.sorted().map { .string($0) }) }
         return info
     }
 }

@@ -191,7 +191,7 @@ enum DocumentEndpoints {
     private static func tombstoneBody(
         of revision: WireRevision?, _ id: DocumentID, _ database: Database
     ) throws -> DocumentBody {
-        guard try !database.fieldsKeptOnDelete().isEmpty else { return .empty }
+        guard try !database.attributesKeptOnDelete().isEmpty else { return .empty }
         let found: DocumentLookup.Found?
         do { found = try revision.flatMap { try DocumentLookup(source: database).find($0, of: id) } } catch let error
             as DatabaseError where error.code == .damagedDocument

@@ -95,7 +95,7 @@ package enum JournalJSON {
 
     /// The pending changes of a document, attribute by attribute.
     package static func change(_ change: PendingChange) -> JSONValue {
-        let changes = change.fields.map { attribute -> JSONValue in
+        let changes = change.attributes.map { attribute -> JSONValue in
             var line: JSONValue = ["attribute": .string(attribute.name)]
             if let value = attribute.value { line["value"] = value } else { line["removed"] = true }
             line["timestamp"] = .number(JSONNumber(attribute.time.milliseconds))

@@ -13,7 +13,7 @@ enum LocalChangesEndpoints {
         guard !context.parameter("db").hasPrefix("_") else {
             throw HTTPError.forbidden("Local changes can't be written to a system database.")
         }
-        guard try database.fieldClocks() else {
+        guard try database.attributeClocks() else {
             throw HTTPError(
                 412, "precondition_failed",
                 "Attribute clocks are off in this database; an administrator can PUT true to its _attribute_clocks.")
@@ -70,7 +70,7 @@ enum LocalChangesEndpoints {
     }
 
     /// The change that won over another, with its time in seconds since 1970.
-    private static func winner(_ what: (name: String, value: JSONValue?), at moment: FieldClock?) -> JSONValue {
+    private static func winner(_ what: (name: String, value: JSONValue?), at moment: AttributeClock?) -> JSONValue {
         var by: JSONValue = [:]
         by[what.name] = what.value
         guard let milliseconds = moment?.milliseconds else { return by }
@@ -82,7 +82,7 @@ enum LocalChangesEndpoints {
     }
 
     /// `GET /{db}/_attribute_clocks`
-    static let clocks: Endpoint = .work { context in .json(.bool(try context.database().fieldClocks())) }
+    static let clocks: Endpoint = .work { context in .json(.bool(try context.database().attributeClocks())) }
 
     /// `PUT /{db}/_attribute_clocks`
     static let setClocks: Endpoint = .work { context in
@@ -93,7 +93,7 @@ enum LocalChangesEndpoints {
         guard !context.parameter("db").hasPrefix("_") else {
             throw HTTPError.forbidden("A system database has no attribute clocks.")
         }
-        try database.setFieldClocks(areOn)
+        try database.setAttributeClocks(areOn)
         return .ok()
     }
 }
@@ -120,7 +120,7 @@ struct LocalChangesReader {
 
     /// The member with the type of an object.
     static let typeName = "type"
-    /// The device of changes that name none; see ``FieldClock/device``.
+    /// The device of changes that name none; see ``AttributeClock/device``.
     static let device = "0"
 
     /// The latest accepted timestamp, in milliseconds since 1970.
@@ -149,7 +149,7 @@ struct LocalChangesReader {
 
     private static func change(_ value: JSONValue) throws -> (name: String, value: JSONValue?, milliseconds: Int64) {
         guard let name = value["attribute"]?.string else { throw bad("a change must have an `attribute`") }
-        guard let seconds = value["timestamp"]?.double, seconds >= 0, seconds * 1000 <= Double(FieldClock.latest)
+        guard let seconds = value["timestamp"]?.double, seconds >= 0, seconds * 1000 <= Double(AttributeClock.latest)
         else { throw bad("the `timestamp` of `\(name)` must be seconds since 1970") }
         return (name, value["value"], Int64((seconds * 1000).rounded()))
     }
@@ -169,7 +169,7 @@ struct LocalChangesReader {
                 throw HTTPError.invalidDocument("`\(name)` can't be changed as an attribute.")
             }
             guard milliseconds <= latest,
-                let moment = FieldClock(milliseconds: milliseconds, device: Self.device)
+                let moment = AttributeClock(milliseconds: milliseconds, device: Self.device)
             else {
                 throw HTTPError.forbidden(
                     "The timestamp of `\(name)` is ahead of the server's clock by more than a minute.")

@@ -130,14 +130,14 @@ extension SimulatedPolicy {
         SimulatedPolicy("remoteWins", isPure: false) { _ in .remoteWins },
         SimulatedPolicy("threeWayMerge", settles: .whereBasesAreKept) { _ in .threeWayMerge() },
         SimulatedPolicy("threeWayMergeByRules", settles: .whereBasesAreKept) { _ in
-            .threeWayMerge(MergeRules(fields: ["/count": .sum, "/tags": .union]))
+            .threeWayMerge(MergeRules(attributes: ["/count": .sum, "/tags": .union]))
         },
         SimulatedPolicy("threeWayMergeDeletesWin", settles: .whereBasesAreKept) { _ in
             .threeWayMerge(deletionsWin: true)
         },
-        SimulatedPolicy("latestAttributeWins", settles: .whereBasesAreKept) { _ in .latestFieldWins },
+        SimulatedPolicy("latestAttributeWins", settles: .whereBasesAreKept) { _ in .latestAttributeWins },
         SimulatedPolicy("latestAttributeWinsDeletionsToo", settles: .whereBasesAreKept) { _ in
-            .latestFieldWins(deletions: .latestWins)
+            .latestAttributeWins(deletions: .latestWins)
         },
         SimulatedPolicy("longest") { _ in .custom("longest", version: "1", deletions: true, longest) },
         SimulatedPolicy("versions", isPure: false) { device in

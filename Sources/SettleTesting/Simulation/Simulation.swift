@@ -99,7 +99,7 @@ public final class Simulation {
 
     private func failure(_ schedule: SimulationSchedule, tells: Bool = false) throws -> SimulationFailure? {
         let databases =
-            try options.fieldClocks
+            try options.attributeClocks
             ? clockedDatabases(schedule.seed, schedule.replicas) : newDatabases(schedule.replicas)
         return try run(schedule, on: databases, tells: tells).outcome.failure
     }
@@ -107,7 +107,7 @@ public final class Simulation {
     /// Reused databases, emptied after the last schedule.
     private func usedDatabases(_ seed: UInt64, _ count: Int) throws -> [TemporaryDatabase] {
         // A database with attribute clocks can't be reused, because its clock keeps its state.
-        if options.fieldClocks { return try clockedDatabases(seed, count) }
+        if options.attributeClocks { return try clockedDatabases(seed, count) }
         for temporary in databases {
             for change in try temporary.database.changes() { try temporary.database.purge(change.id) }
             if try temporary.database.revisionLimit() != 1000 { try temporary.database.setRevisionLimit(1000) }
@@ -125,7 +125,7 @@ public final class Simulation {
             var options = DatabaseOptions()
             options.warn = { _ in }
             options.now = { Date(milliseconds: clock.now) }
-            options.fieldClocks = true
+            options.attributeClocks = true
             let temporary = try TemporaryDatabase(self.options.kind, options: options)
             try temporary.database.nameClock("d\(index)")
             return temporary

@@ -118,7 +118,7 @@ extension SimulationRun {
         }
     }
 
-    private static func moments(_ document: Document?) -> [String: FieldClock] {
+    private static func moments(_ document: Document?) -> [String: AttributeClock] {
         guard let document, !document.isDeleted else { return [:] }
         let all = ClockedDocument(document.json.object ?? JSONObject()).moments
         return Dictionary(all.map { ($0.path, $0.moment) }) { first, _ in first }
@@ -135,9 +135,9 @@ extension SimulationRun {
         }
         let names = Set((before.json.object?.names ?? []) + (edited.json.object?.names ?? []))
         stamps[id, default: StampLedger()].foreign.formUnion(names.filter { before[$0] != edited[$0] })
-        try replica.database.setFieldClocks(false)
+        try replica.database.setAttributeClocks(false)
         try replica.database.save(edited, onConflict: .fail)
-        try replica.database.setFieldClocks(true)
+        try replica.database.setAttributeClocks(true)
         log("    software without clocks edits \(id)")
         try record(id, on: replica, ofUser: true)
     }

@@ -118,7 +118,7 @@ struct SimulationProblem: Error {
 /// whole after it.
 struct StampLedger {
     /// The latest time of each path.
-    var latest: [String: FieldClock] = [:]
+    var latest: [String: AttributeClock] = [:]
     /// The top-level members that software without clocks has changed.
     var foreign: Set<String> = []
     /// Whether such software has dropped the clocks of the whole document.

@@ -30,7 +30,7 @@ struct SimulationSchedule: Sendable {
             case .compact: compacts
             case .limit: stems
             case .reopen: options.kind == .file
-            case .editForeign, .setClock: options.fieldClocks
+            case .editForeign, .setClock: options.attributeClocks
             default: true
             }
         }.flatMap { kind, weight in Array(repeating: kind, count: weight) }
@@ -134,7 +134,7 @@ public struct SimulationOptions: Sendable {
     public var compacts = true
     /// Whether replicas stamp users' changes with their times. Then their wall clocks differ by up to a day and are
     /// set forward and back, and some edits are made by software without clocks.
-    public var fieldClocks = false
+    public var attributeClocks = false
 
     /// Creates options that draw everything from the seed.
     public init() {}

@@ -121,7 +121,7 @@ final class VerbPair {
     private static func fill(_ database: Database) throws -> [String: String] {
         var revisions: [String: String] = [:]
         try database.setJournal(true)
-        try database.setFieldsKeptOnDelete(["owner"])
+        try database.setAttributesKeptOnDelete(["owner"])
         func save(_ id: DocumentID, _ bodies: [JSONObject]) throws -> Document {
             var document = Document(id: id)
             for (index, body) in bodies.enumerated() {
@@ -242,7 +242,7 @@ final class VerbPair {
             }
             return true
         }
-        lines.append("\(try database.revisionLimit()) \(try database.fieldsKeptOnDelete().sorted())")
+        lines.append("\(try database.revisionLimit()) \(try database.attributesKeptOnDelete().sorted())")
         lines += try (database.journal?.newest(.max) ?? []).map {
             "\($0.number) \($0.operation) \($0.documentID) \(String(describing: $0.new?.body))"
         }

@@ -21,7 +21,7 @@ import Testing
                 ReplicatedRevision(id: id, history: history, isDeleted: isDeleted, body: body)
             ])
         }
-        try database.setFieldsKeptOnDelete(["channel"])
+        try database.setAttributesKeptOnDelete(["channel"])
         for (name, channel) in [("b", "x"), ("c", "y")] {
             try insert("a", name + "a", ["v": .string(name), "channel": .string(channel)])
         }

@@ -52,8 +52,8 @@ struct ClockStamperTests {
         }
     }
 
-    private func clock(_ milliseconds: Int64, _ device: String) throws -> FieldClock {
-        try #require(FieldClock(milliseconds: milliseconds, device: device))
+    private func clock(_ milliseconds: Int64, _ device: String) throws -> AttributeClock {
+        try #require(AttributeClock(milliseconds: milliseconds, device: device))
     }
 
     @Test(arguments: 0..<300)

@@ -2,8 +2,8 @@ import SettleCore
 import Testing
 
 @Suite struct ClockedDocumentTests {
-    private func at(_ milliseconds: Int64, _ device: String = "a") throws -> FieldClock {
-        try #require(FieldClock(milliseconds: milliseconds, device: device))
+    private func at(_ milliseconds: Int64, _ device: String = "a") throws -> AttributeClock {
+        try #require(AttributeClock(milliseconds: milliseconds, device: device))
     }
 
     private func object(_ text: String) throws -> JSONObject { try #require(try JSONValue(parsing: text).object) }
@@ -54,7 +54,7 @@ import Testing
         #expect(map.document["$clocks"]?.object?.names == ["/map", "/map/c"])
         let apart = try stamped((#"{"map":{"a":1,"b":2}}"#, 1), (#"{"map":{"a":5,"b":2}}"#, 2))
         for versions in [[map, apart], [apart, map]] {
-            let merged = LatestFieldMerge.merge(versions.map(\.document), base: nil)?.merged
+            let merged = LatestAttributeMerge.merge(versions.map(\.document), base: nil)?.merged
             #expect(try merged.map { ClockedDocument($0).members } == object(#"{"map":{"c":1}}"#))
         }
     }
@@ -129,7 +129,7 @@ import Testing
                 ).json.object == document.document)
             // A branch based on the earlier state does not win over the later one.
             for versions in [[document.document, apart], [apart, document.document]] {
-                let merged = LatestFieldMerge.merge(versions, base: apart)?.merged
+                let merged = LatestAttributeMerge.merge(versions, base: apart)?.merged
                 #expect(merged.map { ClockedDocument($0).members.sorted } == edited, "after \(saves) saves")
             }
         }

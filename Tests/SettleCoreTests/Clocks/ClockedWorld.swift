@@ -24,7 +24,7 @@ struct ClockedWorld {
         wall[device] += random.chance(5) ? Int64.random(in: -86_400_000...86_400_000, using: &random) : 10
         if random.chance(25) {
             let other = Int.random(in: 0..<versions.count, using: &random)
-            let outcome = LatestFieldMerge.merge([versions[device], versions[other]], base: nil)
+            let outcome = LatestAttributeMerge.merge([versions[device], versions[other]], base: nil)
             versions[device] = outcome?.merged ?? versions[device]
             return
         }

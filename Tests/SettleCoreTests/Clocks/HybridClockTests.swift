@@ -22,7 +22,7 @@ import Testing
         var random = SplitMix64(seed: seed)
         var clock = HybridClock(device: "a")
         var wall = noon
-        var last: FieldClock?
+        var last: AttributeClock?
         for _ in 0..<200 {
             wall +=
                 random.chance(10)
@@ -36,7 +36,7 @@ import Testing
 
     @Test func `a tick is later than every clock learned before`() throws {
         var clock = HybridClock(device: "a")
-        let seen = try #require(FieldClock(milliseconds: noon + 30_000, counter: 4, device: "z"))
+        let seen = try #require(AttributeClock(milliseconds: noon + 30_000, counter: 4, device: "z"))
         clock.learn(seen, wall: noon)
         let next = clock.tick(wall: noon)
         #expect(try #require(next) > seen)
@@ -45,7 +45,7 @@ import Testing
     // SEMANTICS 159
     @Test func `a clock far ahead is not learned`() throws {
         var clock = HybridClock(device: "a")
-        clock.learn(try #require(FieldClock(milliseconds: noon + day, device: "z")), wall: noon)
+        clock.learn(try #require(AttributeClock(milliseconds: noon + day, device: "z")), wall: noon)
         let next = clock.tick(wall: noon)
         #expect(next?.milliseconds == noon)
     }
@@ -77,12 +77,12 @@ import Testing
         #expect(shown6 == noon + 60_000)
     }
 
-    @Test(arguments: [Int64.min, -1, 0, FieldClock.latest + 1, Int64.max])
+    @Test(arguments: [Int64.min, -1, 0, AttributeClock.latest + 1, Int64.max])
     func `a wall clock out of range gives a valid clock`(wall: Int64) throws {
         var clock = HybridClock(device: "a")
         let shown = (0..<2).compactMap { _ in clock.tick(wall: wall) }
         #expect(shown.count == 2 && shown[0] < shown[1])
-        #expect(shown.allSatisfy { 0...FieldClock.latest ~= $0.milliseconds })
+        #expect(shown.allSatisfy { 0...AttributeClock.latest ~= $0.milliseconds })
         let shown7 = shownBy(&clock, wall, server: noon)
         #expect(shown7 == noon)
     }

@@ -2,7 +2,7 @@ import SettleCore
 import Testing
 
 @Suite struct MergeElementsTests {
-    private let rules = MergeRules(fields: ["/l": .array(identifiedBy: "id"), "/l/n": .sum])
+    private let rules = MergeRules(attributes: ["/l": .array(identifiedBy: "id"), "/l/n": .sum])
 
     private func merged(_ base: String, _ versions: String..., rules: MergeRules? = nil) throws -> MergeOutcome {
         ThreeWayMerge.merge(

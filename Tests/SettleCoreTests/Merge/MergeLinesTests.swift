@@ -2,7 +2,7 @@ import SettleCore
 import Testing
 
 @Suite struct MergeLinesTests {
-    private let rules = MergeRules(fields: ["/t": .lines])
+    private let rules = MergeRules(attributes: ["/t": .lines])
 
     private func merged(_ base: String, _ versions: String...) -> MergeOutcome {
         ThreeWayMerge.merge(

@@ -3,14 +3,14 @@ import Testing
 
 @Suite struct MergeRulesTests {
     @Test func `a rule for an object decides about it as a whole`() throws {
-        let rules = MergeRules(fields: ["/o": .winner])
+        let rules = MergeRules(attributes: ["/o": .winner])
         let outcome = try merge(#"{"o":{"a":1,"b":1}}"#, #"{"o":{"a":2,"b":1}}"#, #"{"o":{"a":1,"b":2}}"#, rules: rules)
         #expect(outcome.text == #"{"o":{"a":2,"b":1}}"#)
         #expect(outcome.paths == ["/o"])
     }
 
     @Test func `a rule is found by the path with escaped names`() throws {
-        let rules = MergeRules(fields: ["/a~1b/c~0d": .sum, "/": .union])
+        let rules = MergeRules(attributes: ["/a~1b/c~0d": .sum, "/": .union])
         let outcome = try merge(
             #"{"a/b":{"c~d":1},"":[]}"#, #"{"a/b":{"c~d":2},"":[1]}"#, #"{"a/b":{"c~d":3},"":[2]}"#, rules: rules)
         #expect(outcome.text == #"{"a/b":{"c~d":4},"":[1,2]}"#)
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `a rule is found by the bytes of names`() throws {
-        let rules = MergeRules(fields: ["/\u{E9}": .sum])
+        let rules = MergeRules(attributes: ["/\u{E9}": .sum])
         #expect(rules["/e\u{301}"] == nil)
         let outcome = try merge("{}", "{\"\u{E9}\":1,\"e\u{301}\":1}", "{\"\u{E9}\":2,\"e\u{301}\":2}", rules: rules)
         #expect(outcome.merged?["\u{E9}"] == 3)
@@ -26,14 +26,14 @@ import Testing
     }
 
     @Test func `where a rule does not fit an object, its members are merged`() throws {
-        let rules = MergeRules(fields: ["/o": .union])
+        let rules = MergeRules(attributes: ["/o": .union])
         let outcome = try merge(#"{"o":{}}"#, #"{"o":{"a":1}}"#, #"{"o":{"b":1}}"#, rules: rules)
         #expect(outcome.text == #"{"o":{"a":1,"b":1}}"#)
         #expect(outcome.reason("/o") == .fellBack(from: .union, why: .notArrays, to: .mergedInside))
     }
 
     @Test func `where a rule does not fit, the default rule applies`() throws {
-        let rules = MergeRules(onClash: .leave, fields: ["/a": .sum])
+        let rules = MergeRules(onClash: .leave, attributes: ["/a": .sum])
         let outcome = try merge(#"{"a":1}"#, #"{"a":"x"}"#, #"{"a":2}"#, rules: rules)
         #expect(outcome.merged == nil)
         #expect(outcome.left == ["/a"])
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `where the default rule does not fit, the winner decides`() throws {
-        let rules = MergeRules(onClash: .lines, fields: ["/a": .sum])
+        let rules = MergeRules(onClash: .lines, attributes: ["/a": .sum])
         let outcome = try merge(#"{"a":1,"b":1}"#, #"{"a":true,"b":2}"#, #"{"a":2,"b":3}"#, rules: rules)
         #expect(outcome.text == #"{"a":true,"b":2}"#)
         #expect(
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func `rules can be read and set by path`() {
-        var rules = MergeRules(fields: ["/b": .sum])
+        var rules = MergeRules(attributes: ["/b": .sum])
         rules["/a"] = .union
         rules["/b"] = nil
         rules["c"] = .leave

@@ -2,7 +2,7 @@ import SettleCore
 import Testing
 
 @Suite struct MergeSumTests {
-    private let rules = MergeRules(fields: ["/n": .sum, "/o/n": .sum])
+    private let rules = MergeRules(attributes: ["/n": .sum, "/o/n": .sum])
 
     @Test(arguments: [
         ("5", ["6", "8"], "9"), ("5", ["6", "6"], "7"), ("5", ["4", "0"], "-1"), ("0", ["-3", "3", "1"], "1"),

@@ -2,7 +2,7 @@ import SettleCore
 import Testing
 
 @Suite struct MergeUnionTests {
-    private let rules = MergeRules(fields: ["/t": .union])
+    private let rules = MergeRules(attributes: ["/t": .union])
 
     @Test(arguments: [
         ("[1,2,3]", ["[1,2,3,4]", "[2,3,5]"], "[2,3,4,5]"), ("[1,2]", ["[2]", "[1]"], "[]"),

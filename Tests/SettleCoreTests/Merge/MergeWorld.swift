@@ -86,7 +86,7 @@ struct MergeWorld {
     }
 
     /// Rules that fit some of the members.
-    static let rules = MergeRules(fields: [
+    static let rules = MergeRules(attributes: [
         "/n": .sum, "/t": .union, "/l": .array(identifiedBy: "id"), "/l/n": .sum, "/a/n": .sum, "/b/t": .union,
         "/c": .lines,
     ])

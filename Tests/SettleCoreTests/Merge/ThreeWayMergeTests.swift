@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func `a clash left open gives no merged object but lists the other decisions`() throws {
-        let rules = MergeRules(fields: ["/o/a": .leave])
+        let rules = MergeRules(attributes: ["/o/a": .leave])
         let outcome = try merge(
             #"{"o":{"a":1,"b":1}}"#, #"{"o":{"a":2,"b":1}}"#, #"{"o":{"a":3,"b":2},"n":1}"#, rules: rules)
         #expect(outcome.merged == nil)

@@ -15,7 +15,7 @@ final class Device {
 
     init(_ kind: DatabaseKind = .memory, hasClocks: Bool? = true) throws {
         var options = DatabaseOptions.quiet
-        options.fieldClocks = hasClocks
+        options.attributeClocks = hasClocks
         options.now = { [wall] in Date(milliseconds: wall.withLock(\.self)) }
         temporary = try TemporaryDatabase(kind, options: options)
     }
@@ -47,10 +47,10 @@ final class Device {
     func leaves(_ id: DocumentID) throws -> [RevisionID] { try database.leaves(of: id).compactMap(\.revision) }
 
     /// The time of a member's change.
-    func moment(_ id: DocumentID, _ name: String) throws -> FieldClock? { try clocked(id)?[name] }
+    func moment(_ id: DocumentID, _ name: String) throws -> AttributeClock? { try clocked(id)?[name] }
 
     /// Replicates everything from another device, and settles.
-    func pull(from other: Device, by policy: ConflictPolicy = .latestFieldWins) throws {
+    func pull(from other: Device, by policy: ConflictPolicy = .latestAttributeWins) throws {
         try database.pull(from: other.database)
         try database.settleAll(using: policy)
     }

@@ -6,7 +6,7 @@ import Testing
 
 struct ObjectChangesTests {
     private func change(_ name: String, _ value: JSONValue?, _ milliseconds: Int64) throws -> AttributeChange {
-        AttributeChange(name, value, at: try #require(FieldClock(milliseconds: milliseconds, device: "0")))
+        AttributeChange(name, value, at: try #require(AttributeClock(milliseconds: milliseconds, device: "0")))
     }
 
     @Test func `changes to several attributes of one object are saved together`() throws {
@@ -14,7 +14,7 @@ struct ObjectChangesTests {
         let count = 20_000
         let changes = try (0..<count).map { try change("n\($0)", .number(JSONNumber($0)), 5) }
         let outcomes = try database.change(
-            [ObjectChanges("a", type: ("type", "t"), changes: changes)], believing: FieldClock.latest)
+            [ObjectChanges("a", type: ("type", "t"), changes: changes)], believing: AttributeClock.latest)
         guard case .resolved(let resolved) = outcomes.first else {
             Issue.record("the changes were not taken")
             return
@@ -30,7 +30,7 @@ struct ObjectChangesTests {
         let database = try Database.plain()
         let changes = try [change("name", "b", 5), change("name", "a", 3), change("name", "c", 7)]
         let outcomes = try database.change(
-            [ObjectChanges("a", type: ("type", "t"), changes: changes)], believing: FieldClock.latest)
+            [ObjectChanges("a", type: ("type", "t"), changes: changes)], believing: AttributeClock.latest)
         guard case .resolved(let resolved) = outcomes.first else {
             Issue.record("the changes were not taken")
             return

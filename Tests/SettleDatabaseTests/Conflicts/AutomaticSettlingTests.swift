@@ -139,8 +139,8 @@ import Testing
             ("one place", made("mine"), made("mine"), false), ("two names", made("mine"), made("yours"), true),
             ("merges", .threeWayMerge(), .threeWayMerge(MergeRules()), false),
             ("rules", .threeWayMerge(onClash: .union), .threeWayMerge(), true),
-            ("fields", .threeWayMerge(MergeRules(fields: ["/n": .sum])), .threeWayMerge(), true),
-            ("latest", .latestFieldWins(onClash: .lines), .latestFieldWins, true),
+            ("fields", .threeWayMerge(MergeRules(attributes: ["/n": .sum])), .threeWayMerge(), true),
+            ("latest", .latestAttributeWins(onClash: .lines), .latestAttributeWins, true),
         ]
     }()
 

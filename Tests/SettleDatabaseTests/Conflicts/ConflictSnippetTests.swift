@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test func `the article's race of John and Marie`() throws {
-        #expect(try lines(of: "FieldClocks") == [#""Family Holidays" 50"#, "after the budget"])
+        #expect(try lines(of: "AttributeClocks") == [#""Family Holidays" 50"#, "after the budget"])
     }
 
     @Test func `the article's own examples`() throws {

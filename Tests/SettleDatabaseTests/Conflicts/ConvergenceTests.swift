@@ -139,7 +139,7 @@ import Testing
     /// Three edits of a counter; one replica has settled two of them, another all three.
     // SEMANTICS 82, 83
     @Test func `an answer that has seen all edits beats one that has seen some, and nothing counts twice`() throws {
-        let count = ConflictPolicy.threeWayMerge(MergeRules(fields: ["/n": .sum]))
+        let count = ConflictPolicy.threeWayMerge(MergeRules(attributes: ["/n": .sum]))
         for order in 0..<6 {
             try withTwoDatabases { first, second in
                 try withTemporaryDatabase(.plain) { third in

@@ -13,7 +13,7 @@ import Testing
             let x = try peer("d", path("2-b", "a"), ["n": 6])
             try a.insertReplicated([base, w, x])
             try b.insertReplicated([base, x])
-            let policy = ConflictPolicy.threeWayMerge(MergeRules(fields: ["/n": .sum]))
+            let policy = ConflictPolicy.threeWayMerge(MergeRules(attributes: ["/n": .sum]))
             try a.settle("d", using: policy)
             #expect(try a.document("d")?["n"] == 9)
             try b.set("d", "n", 7)  // one more, on the branch that a closed
@@ -32,7 +32,7 @@ import Testing
             let x = try peer("d", path("2-b", "a"), ["tags": ["x"]])
             try a.insertReplicated([base, w, x])
             try b.insertReplicated([base, x])
-            let policy = ConflictPolicy.threeWayMerge(MergeRules(fields: ["/tags": .union]))
+            let policy = ConflictPolicy.threeWayMerge(MergeRules(attributes: ["/tags": .union]))
             try a.settle("d", using: policy)
             #expect(try a.document("d")?["tags"] == ["w", "x"])
             try a.set("d", "tags", ["w"])  // x is taken away

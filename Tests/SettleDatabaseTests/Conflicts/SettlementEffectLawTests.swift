@@ -7,7 +7,7 @@ import Testing
 @Suite struct SettlementEffectLawTests {
     private static let policies: [ConflictPolicy] = [
         .mostRevisions, .deletesWin, .localWins, .remoteWins, .threeWayMerge(), .threeWayMerge(deletionsWin: true),
-        .latestFieldWins, .latestDocumentWins, .custom("delete", deletions: true) { _ in .delete },
+        .latestAttributeWins, .latestDocumentWins, .custom("delete", deletions: true) { _ in .delete },
         .cloudant { $1.last },
     ]
 
@@ -98,7 +98,7 @@ import Testing
                 let number = 10 + (random.oneIn(3) ? 0 : 1 + random.below(3))
                 try database.insertReplicated([peer("d", path("2-\(leaf)", "1"), body(number, tags, lines))])
             }
-            let rules = MergeRules(fields: ["/n": .sum, "/tags": .union, "/text": .lines])
+            let rules = MergeRules(attributes: ["/n": .sum, "/tags": .union, "/text": .lines])
             let policy = ConflictPolicy.threeWayMerge(rules)
             let preview = try #require(try database.preview("d", using: policy))
             let effect = SettlementEffect(preview)

@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func `what a rule has joined is not lost`() throws {
-        let rules = MergeRules(fields: ["/n": .sum, "/tags": .union, "/text": .lines])
+        let rules = MergeRules(attributes: ["/n": .sum, "/tags": .union, "/text": .lines])
         let effect = try effect(
             .threeWayMerge(rules),
             [
@@ -125,7 +125,7 @@ import Testing
 
     @Test func `a rule that does not fit has joined nothing`() throws {
         let effect = try effect(
-            .threeWayMerge(MergeRules(fields: ["/n": .sum])),
+            .threeWayMerge(MergeRules(attributes: ["/n": .sum])),
             [
                 try revision("1-1", on: nil, ["n": 10]), try revision("2-w", ["n": 12]),
                 try revision("2-b", ["n": "many"]),
@@ -137,7 +137,7 @@ import Testing
 
     @Test func `arrays that are merged by identity are compared element by element`() throws {
         let effect = try effect(
-            .threeWayMerge(MergeRules(fields: ["/items": .array(identifiedBy: "id")])),
+            .threeWayMerge(MergeRules(attributes: ["/items": .array(identifiedBy: "id")])),
             [
                 try revision("1-1", on: nil, ["items": [["id": 1, "n": 1], ["id": 2, "n": 1], ["id": 3, "n": 1]]]),
                 try revision("2-w", ["items": [["id": 1, "n": 2], ["id": 2, "n": 1], ["id": 3, "n": 7]]]),
@@ -185,7 +185,7 @@ import Testing
             peer("d", try path("3-w", "x", "1"), ["n": 8]), peer("d", try path("3-b", "x", "1"), ["n": "many"]),
             try revision("2-c", ["n": 2]),
         ]
-        let effect = try effect(.threeWayMerge(MergeRules(fields: ["/n": .sum])), revisions)
+        let effect = try effect(.threeWayMerge(MergeRules(attributes: ["/n": .sum])), revisions)
         let row = try row("/n", of: effect)
         #expect(row.result == 10 && row.sources.map(\.description) == ["3-w", "2-c"])
         #expect(text(effect) == [#"3-b value /n "many""#])

@@ -41,15 +41,15 @@ import Testing
     @Test(arguments: Kinds.all)
     func `the members kept on delete are a setting of the database and persist`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
-        try temporary.database.setFieldsKeptOnDelete(["type", "a,\"b"])
+        try temporary.database.setAttributesKeptOnDelete(["type", "a,\"b"])
         try temporary.reopen()
         let database = temporary.database
-        #expect(try database.fieldsKeptOnDelete() == ["type", "a,\"b"])
+        #expect(try database.attributesKeptOnDelete() == ["type", "a,\"b"])
         try database.add("a", ["n": 1, "type": "t", "owner": "o", "a,\"b": nil])
         let tombstone = try database.delete("a", keeping: ["owner"])
         #expect(try tombstone?.body() == ["type": "t", "owner": "o", "a,\"b": nil])
-        try database.setFieldsKeptOnDelete([])
-        #expect(try database.fieldsKeptOnDelete().isEmpty)
+        try database.setAttributesKeptOnDelete([])
+        #expect(try database.attributesKeptOnDelete().isEmpty)
         #expect(try database.problems() == [])
     }
 
@@ -71,7 +71,7 @@ import Testing
             try database.add("d")
             #expect(code { try database.delete("d", adding: ["$closed": "1-a"]) } == .invalid)
             #expect(try database.document("d") != nil)
-            try database.setFieldsKeptOnDelete(["x"])
+            try database.setAttributesKeptOnDelete(["x"])
             try database.add("e", ["x": 1, "y": 2])
             #expect(try database.delete("e", keeping: .all)?.body() == ["x": 1, "y": 2])
         }

@@ -115,7 +115,7 @@ import Testing
         for clocks in [false, true] {
             var options = DatabaseOptions()
             options.journal = true
-            options.fieldClocks = clocks
+            options.attributeClocks = clocks
             options.warn = { _ in }
             try withTemporaryDatabase(.memory, options: options) { database in
                 try database.add("stored", ["n": 1])

@@ -132,7 +132,7 @@ import Testing
         #expect(checkpoint.body["seq"] == 2)
         #expect(try database.expiration(of: "expires") == Date(timeIntervalSince1970: 4_102_444_800))
         #expect(try database.revisionLimit() == 5)
-        #expect(try database.fieldsKeptOnDelete() == ["type"])
+        #expect(try database.attributesKeptOnDelete() == ["type"])
     }
 
     @Test func `a newer format is refused and stays unchanged`() throws {

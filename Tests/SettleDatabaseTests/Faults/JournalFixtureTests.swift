@@ -32,7 +32,7 @@ struct JournalFixtureTests {
         #expect(stemmed.map { $0.new?.body["n"] } == (1...12).map { .number(JSONNumber($0)) })
         #expect(stemmed.map { $0.old?.body["n"] } == [nil] + (1...11).map { .number(JSONNumber($0)) })
         #expect(try journal.history(of: "purged").isEmpty)
-        #expect(try journal.pending(of: "milk")?.fields.last?.name == "name")
+        #expect(try journal.pending(of: "milk")?.attributes.last?.name == "name")
         var milk = try #require(try database.document("milk"))
         milk["new"] = true
         try database.save(milk, onConflict: .fail)

@@ -85,7 +85,7 @@ struct JournalLawTests {
                     continue
                 }
                 var document = change.operation == .create ? [:] : documents[change.documentID] ?? [:]
-                for attribute in change.fields { document[attribute.name] = attribute.value }
+                for attribute in change.attributes { document[attribute.name] = attribute.value }
                 documents[change.documentID] = document
             }
             return documents

@@ -8,7 +8,7 @@ struct JournalUndoTests {
 
     private func withDatabase(clocks: Bool = false, _ body: (Database, Journal) throws -> Void) throws {
         var options = time.options
-        options.fieldClocks = clocks
+        options.attributeClocks = clocks
         try withTemporaryDatabase(.plain, options: options) { database in
             let document = try database.add("1", ["name": "item1_3"])
             try database.markShared([("1", try #require(document.revision))])
@@ -79,7 +79,7 @@ struct JournalUndoTests {
             var document = try #require(try database.document("1"))
             document.attach(try database.makeAttachment("a.txt", content: Array("hello".utf8)))
             document = try database.save(document, onConflict: .fail)
-            #expect(try database.journal?.pending.first?.fields.map(\.name) == ["_attachments"])
+            #expect(try database.journal?.pending.first?.attributes.map(\.name) == ["_attachments"])
             try database.markShared([("1", try #require(document.revision))])
             document.detach("a.txt")
             try database.save(document, onConflict: .fail)

@@ -147,9 +147,9 @@ struct PendingTests {
         try database.add("a", ["n": 7])
         let pending = try #require(try database.journal?.pending(of: "a"))
         #expect(pending.operation == .update)
-        let values = Dictionary(uniqueKeysWithValues: pending.fields.map { ($0.name, $0.value) })
+        let values = Dictionary(uniqueKeysWithValues: pending.attributes.map { ($0.name, $0.value) })
         #expect(values == ["n": 7, "text": nil, "more": nil])
-        #expect(pending.fields.allSatisfy { $0.time == Date(milliseconds: 9) })
+        #expect(pending.attributes.allSatisfy { $0.time == Date(milliseconds: 9) })
         try database.delete("a")
         #expect(try database.pendingLines == ["DELETE a"])
     }

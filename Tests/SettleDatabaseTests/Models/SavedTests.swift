@@ -110,11 +110,13 @@ struct SavedTests {
         try database.save(&mine)
         let error = #expect(throws: DatabaseError.self) { try database.save(&late) }
         #expect(error?.code == .conflict)
-        let clashes = try #require(error?.cause as? MemberClashes)
+        let clashes = try #require(error?.cause as? AttributeClashes)
         #expect(
-            clashes.members.map(\.path) == ["/count"] && clashes.documentID == "o" && clashes.stored == mine.revision)
+            clashes.attributes.map(\.path) == ["/count"] && clashes.documentID == "o" && clashes.stored == mine.revision
+        )
         #expect(
-            clashes.members.first?.read == 3 && clashes.members.first?.stored == 5 && clashes.members.first?.mine == 4)
+            clashes.attributes.first?.read == 3 && clashes.attributes.first?.stored == 5
+                && clashes.attributes.first?.mine == 4)
         #expect(error?.message.contains("/count was 3, is 5, and would be 4") == true)
         #expect(try database.document("o", as: Order.self)?.count == 5)
         try database.save(&late, onConflict: .lastWriteWins)
@@ -250,7 +252,7 @@ struct SavedTests {
             try database.save(&theirs)
             if isRemovedHere { mine.items.removeFirst() } else { mine.items[0].amount = 9 }
             let error = #expect(throws: DatabaseError.self) { try database.save(mine) }
-            #expect((error?.cause as? MemberClashes)?.members.map(\.path) == ["/items"])
+            #expect((error?.cause as? AttributeClashes)?.attributes.map(\.path) == ["/items"])
             let wanted = mine.items
             try database.save(&mine, onConflict: .lastWriteWins)
             #expect(mine.items == wanted)
@@ -277,7 +279,7 @@ struct SavedTests {
             try database.save(&theirs)
             mine.shape = Shape.none
             let error = #expect(throws: DatabaseError.self) { try database.save(mine) }
-            #expect((error?.cause as? MemberClashes)?.members.map(\.path) == ["/shape"])
+            #expect((error?.cause as? AttributeClashes)?.attributes.map(\.path) == ["/shape"])
             try database.save(&mine, onConflict: .lastWriteWins)
             #expect(try database.document("f", as: Figure.self)?.shape == Shape.none)
             try database.delete("f")

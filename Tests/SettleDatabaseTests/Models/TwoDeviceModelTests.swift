@@ -99,7 +99,7 @@ struct TwoDeviceModelTests {
     }
 
     // SEMANTICS 157, 161, 162
-    @Test(arguments: [ConflictPolicy.threeWayMerge(), .latestFieldWins])
+    @Test(arguments: [ConflictPolicy.threeWayMerge(), .latestAttributeWins])
     func `different fields edited through models on two devices all arrive, and the others keep their bytes`(
         policy: ConflictPolicy
     ) throws {

@@ -9,7 +9,7 @@ import Testing
     @Test(arguments: 0..<4)
     func `all replicas agree, and the latest change of each member is kept`(part: Int) throws {
         var options = SimulationOptions()
-        options.fieldClocks = true
+        options.attributeClocks = true
         options.steps = 6...24
         options.policies = [try #require(SimulatedPolicy.named("latestAttributeWins"))]
         let first = UInt64(part * 100)
@@ -19,7 +19,7 @@ import Testing
 
     @Test func `a clock does not go back when its database is opened again`() throws {
         var options = SimulationOptions()
-        options.fieldClocks = true
+        options.attributeClocks = true
         options.kind = .file
         options.replicas = 3
         options.steps = 6...20
@@ -32,7 +32,7 @@ import Testing
     @Test(arguments: ["latestAttributeWinsDeletionsToo", "threeWayMerge", "deletesWin", "mostRevisions"])
     func `other policies still keep the rules where changes are stamped`(name: String) throws {
         var options = SimulationOptions()
-        options.fieldClocks = true
+        options.attributeClocks = true
         options.steps = 6...20
         options.policies = [try #require(SimulatedPolicy.named(name))]
         let failure = try Simulation(options).failure(in: 4000..<4030)
@@ -41,7 +41,7 @@ import Testing
 
     @Test func `a policy that lets an earlier change win is found`() throws {
         var options = SimulationOptions()
-        options.fieldClocks = true
+        options.attributeClocks = true
         // It claims to use the clocks, and takes the winner.
         options.policies = [SimulatedPolicy("latestAttributeWins") { _ in .mostRevisions }]
         let failure = try #require(try Simulation(options).failure(in: 0..<100))

@@ -87,7 +87,7 @@ import Testing
                 peer(["3-d"], isDeleted: true, ["$closed": "3-m"]),
             ])
             // 3-m and 3-y have 1-w in common, and maybe 2-x: then what 2-x added would count twice.
-            let merge = ConflictPolicy.threeWayMerge(MergeRules(fields: ["/count": .sum]))
+            let merge = ConflictPolicy.threeWayMerge(MergeRules(attributes: ["/count": .sum]))
             #expect(try database.conflict(of: "a")?.base == nil)
             #expect(try database.settle("a", using: merge).outcome == .left)
             try database.insertReplicated([
@@ -104,7 +104,7 @@ import Testing
     @Test(arguments: [109_526, 109_709, 118_632] as [UInt64])
     func `the rules hold for seeds with clocks that once failed`(seed: UInt64) throws {
         var options = SimulationOptions()
-        options.fieldClocks = true
+        options.attributeClocks = true
         let outcome = try Simulation(options).run(seed)
         #expect(outcome.failure == nil, "\(outcome.failure?.description ?? "")")
     }

@@ -160,7 +160,7 @@ struct SuspensionTests {
     }
 
     @Test func `stamps go on after those of another process`() throws {
-        try database.setFieldClocks(true)
+        try database.setAttributeClocks(true)
         try database.updateOrCreate("counter") { $0["n"] = 1 }
         try database.suspend()
         #expect(try addElsewhere(2))
@@ -171,7 +171,7 @@ struct SuspensionTests {
         #expect(before < after)
     }
 
-    private func clock() throws -> FieldClock? {
+    private func clock() throws -> AttributeClock? {
         try database.document("counter")?.json.object.map { ClockedDocument($0)["n"] } ?? nil
     }
 }

@@ -45,7 +45,7 @@ import Testing
     // SEMANTICS 161, 162
     @Test func `no reader sees an older value win, however often it reads`() async throws {
         var options = DatabaseOptions()
-        options.fieldClocks = true
+        options.attributeClocks = true
         let wall = Guarded<Int64>(1_423_137_600_000)
         options.now = { Date(milliseconds: wall.withLock(\.self)) }
         let (here, there) = (
@@ -65,7 +65,7 @@ import Testing
         let database = here.database
         let isDone = Guarded(false)
         async let seen = Self.names(of: ids, in: database, until: isDone)
-        let result = try await pull(database, from: LocalPeer(there.database), .latestFieldWins)
+        let result = try await pull(database, from: LocalPeer(there.database), .latestAttributeWins)
         isDone.withLock { $0 = true }
         #expect(try await seen == ["Family Holidays"])
         #expect(result.counts.conflictsSettled == 100)

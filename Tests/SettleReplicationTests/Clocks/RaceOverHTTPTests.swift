@@ -21,7 +21,7 @@ import Testing
         init(_ peer: CouchDBPeer, at time: Int64) throws {
             let wall = Guarded(time)
             var options = DatabaseOptions()
-            options.fieldClocks = true
+            options.attributeClocks = true
             options.now = { Date(milliseconds: wall.withLock(\.self)) }
             self.wall = wall
             self.peer = peer
@@ -36,7 +36,7 @@ import Testing
 
         func down() async throws {
             _ = try await OneWayReplicator(.pull(database, from: peer)).run()
-            try database.settleAll(using: .latestFieldWins)
+            try database.settleAll(using: .latestAttributeWins)
         }
 
         func set(_ name: String, at time: Int64) throws {

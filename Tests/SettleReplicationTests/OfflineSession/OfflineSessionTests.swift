@@ -266,7 +266,7 @@ import Testing
     // SEMANTICS 174, 197
     @Test(arguments: ServerKind.all)
     func `several operations on one document are sent in order`(kind: ServerKind) async throws {
-        let world = try await OfflineWorld(kind) { $0.stampMember = nil }
+        let world = try await OfflineWorld(kind) { $0.stampAttribute = nil }
         try await world.begin()
         await world.session.goOffline()
         try world.set("1", "name", "a")

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct OfflineSessionWatchTests {
     private func session(_ world: OfflineWorld, _ client: BrokenClient) throws -> OfflineSession {
         var options = OfflineSessionOptions()
-        options.stampMember = "updatedat"
+        options.stampAttribute = "updatedat"
         options.retry.firstDelay = .milliseconds(1)
         return try OfflineSession(world.database, server: CouchDBPeer(world.url, client: client), options: options)
     }

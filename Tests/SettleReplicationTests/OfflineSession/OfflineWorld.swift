@@ -37,7 +37,7 @@ final class OfflineWorld: Sendable {
         databaseOptions.warn = { message in warned.withLock { $0.append(message) } }
         database = try Database.inMemory(options: databaseOptions)
         var options = OfflineSessionOptions()
-        options.stampMember = "updatedat"
+        options.stampAttribute = "updatedat"
         options.stamp = { .string(Self.text($0)) }
         options.time = { _ in Date(milliseconds: minutes.withLock { $0 } * 60_000) }
         options.retry.firstDelay = .milliseconds(1)

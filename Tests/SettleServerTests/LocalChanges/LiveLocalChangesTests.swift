@@ -52,7 +52,7 @@ import Testing
         let peer = try CouchDBPeer(HTTPURL("http://admin:admin@127.0.0.1:\(live.port)/airmail"))
         let id = try DocumentID(validating: envelope)
         func send(_ name: JSONValue?, _ time: Int64) async throws -> LocalChangeOutcome? {
-            let change = PendingChange.Field(name: "name", value: name, time: Date(milliseconds: time))
+            let change = PendingChange.Attribute(name: "name", value: name, time: Date(milliseconds: time))
             return try await peer.sendLocalChanges(["envelopes": [id: [change]], "transfers": ["none": []]]).first
         }
         let first = try #require(try await send("Family Holidays", 1_423_083_500_250))
@@ -96,7 +96,7 @@ import Testing
     @Test func `a thin client and a device that replicates edit one document`() async throws {
         #expect(try upload("Holidays", 1_423_083_000)["outcome"] == "applied")
         var options = DatabaseOptions()
-        options.fieldClocks = true
+        options.attributeClocks = true
         let device = try TemporaryDatabase(.memory, options: options)
         let url = try HTTPURL("http://admin:admin@127.0.0.1:\(live.port)/airmail")
         let peer = try CouchDBPeer(url, client: DefaultTransport())
@@ -108,7 +108,7 @@ import Testing
         // Meanwhile the thin client changes the same object.
         #expect(try upload("Family Holidays", 1_423_083_500)["outcome"] == "applied")
         _ = try await OneWayReplicator(.pull(device.database, from: peer)).run()
-        try device.database.settle(id, using: .latestFieldWins)
+        try device.database.settle(id, using: .latestAttributeWins)
         _ = try await OneWayReplicator(.push(device.database, to: peer)).run()
         let merged = try JSONValue(utf8: try live.send("GET", "/airmail/\(envelope)?conflicts=true").body)
         #expect(merged["name"] == "Family Holidays" && merged["budget"] == "50.00" && merged["_conflicts"] == nil)

@@ -207,7 +207,7 @@ import Testing
         var document = try client.send("GET", "/db/\(envelope)?revs=true").json
         let first = try #require(document["_revisions"]?["ids"]?[0])
         let entry = try #require(document["$clocks"]?["/name"]?.string)
-        let far = "\(FieldClock.latest)-\(FieldClock.maximumCounter)-zzz"
+        let far = "\(AttributeClock.latest)-\(AttributeClock.maximumCounter)-zzz"
         document["$clocks"] = ["/name": .string(entry.replacing("1423083473000-0-0", with: far))]
         document["_rev"] = "2-abc"
         document["_revisions"] = ["start": 2, "ids": ["abc", first]]

@@ -113,9 +113,9 @@ import Testing
 
     @Test func `DELETE keeps the members that the database keeps on deletion`() throws {
         let client = try RouterClient.withDatabase()
-        #expect(try client.send("GET", "/db").json["fields_kept_on_delete"] == nil)
-        try client.server.state.databases.open("db").setFieldsKeptOnDelete(["channel", "owner"])
-        #expect(try client.send("GET", "/db").json["fields_kept_on_delete"] == ["channel", "owner"])
+        #expect(try client.send("GET", "/db").json["attributes_kept_on_delete"] == nil)
+        try client.server.state.databases.open("db").setAttributesKeptOnDelete(["channel", "owner"])
+        #expect(try client.send("GET", "/db").json["attributes_kept_on_delete"] == ["channel", "owner"])
         let made = try client.send("PUT", "/db/a", ["v": 1, "channel": "x", "_attachments": ["f": ["data": "AA=="]]])
         let revision = made.json["rev"]?.string ?? ""
         #expect(try client.send("DELETE", "/db/a?rev=1-bad").status == 409)
@@ -128,7 +128,7 @@ import Testing
             try other.send("PUT", "/db/a", ["v": 1, "channel": "x", "_attachments": ["f": ["data": "AA=="]]]).status
                 == 201)
         let database = try other.server.state.databases.open("db")
-        try database.setFieldsKeptOnDelete(["channel", "owner"])
+        try database.setAttributesKeptOnDelete(["channel", "owner"])
         let gone = try database.delete("a")
         #expect(gone?.revision?.description == deleted.json["rev"]?.string)
     }

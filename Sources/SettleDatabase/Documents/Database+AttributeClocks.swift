@@ -10,17 +10,17 @@ extension Database {
     /// Whether each save stamps the members that it changes with a clock; off by default.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput` or `closed`.
-    public func fieldClocks() throws -> Bool { try engine.read { try clocks.isOn($0) } }
+    public func attributeClocks() throws -> Bool { try engine.read { try clocks.isOn($0) } }
 
     /// Sets whether each save stamps the members that it changes with a clock, by which
-    /// ``ConflictPolicy/latestFieldWins`` decides. The setting is stored in the database.
+    /// ``ConflictPolicy/latestAttributeWins`` decides. The setting is stored in the database.
     ///
     /// The clocks are in the document, in the member `$clocks`, and replicate through any CouchDB. The same edit
     /// made on two devices creates two revisions, because their clocks differ. Switching it on affects later saves;
     /// after it is switched off, documents keep their clocks.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput`, `diskFull` or `closed`.
-    public func setFieldClocks(_ areOn: Bool) throws { try engine.hold { try clocks.set(areOn, $0) } }
+    public func setAttributeClocks(_ areOn: Bool) throws { try engine.hold { try clocks.set(areOn, $0) } }
 
     /// Informs the clock of a server's time. If a wall clock differs from it by more than a minute, the wall clock
     /// is ignored from then on, until the database is closed.

@@ -1,14 +1,14 @@
 public import SettleCore
 
-/// The members that a model and another writer have changed to different values, since the model was read.
+/// The attributes that a model and another writer have changed to different values, since the model was read.
 ///
 /// It is the cause of the ``DatabaseError`` with code `conflict` that a save of a ``Saved`` throws.
-public struct MemberClashes: SettleError {
-    /// One member.
-    public struct Member: Hashable, Sendable {
+public struct AttributeClashes: SettleError {
+    /// One attribute.
+    public struct Attribute: Hashable, Sendable {
         /// Its JSON Pointer. An element of a list with an identity is named by that: `/lines/7/amount`.
         public let path: String
-        /// The value that was read; `nil` if the member did not exist.
+        /// The value that was read; `nil` if the attribute did not exist.
         public let read: JSONValue?
         /// The value that another writer has stored; `nil` if it was removed.
         public let stored: JSONValue?
@@ -20,15 +20,15 @@ public struct MemberClashes: SettleError {
     public let documentID: DocumentID
     /// The revision that is stored.
     public let stored: RevisionID?
-    /// The members, in the order of the document.
-    public let members: [Member]
+    /// The attributes, in the order of the document.
+    public let attributes: [Attribute]
 
-    /// Each member with its three values.
+    /// Each attribute with its three values.
     public var description: String {
-        let shown = members.prefix(5).map { member in
-            "\(member.path) was \(text(member.read)), is \(text(member.stored)), and would be \(text(member.mine))"
+        let shown = attributes.prefix(5).map { attribute in
+            "\(attribute.path) was \(text(attribute.read)), is \(text(attribute.stored)), and would be \(text(attribute.mine))"
         }
-        return shown.joined(separator: "; ") + (members.count > 5 ? "; and \(members.count - 5) more" : "")
+        return shown.joined(separator: "; ") + (attributes.count > 5 ? "; and \(attributes.count - 5) more" : "")
     }
 
     private func text(_ value: JSONValue?) -> String {
@@ -47,7 +47,7 @@ public struct MemberClashes: SettleError {
     }
 }
 
-extension MemberClashes.Merge {
+extension AttributeClashes.Merge {
     /// Applies the changes of an edit to the state that is stored now.
     ///
     /// - Parameters:
@@ -72,11 +72,11 @@ extension MemberClashes.Merge {
             base: read, versions: isLastWriteWins ? [mine, theirs] : [theirs, mine], rules: rules)
         guard let merged = outcome.merged else {
             let left = outcome.decisions.filter(\.reason.isLeft).map { decision in
-                MemberClashes.Member(
+                AttributeClashes.Attribute(
                     path: decision.path, read: decision.base, stored: decision.versions.first ?? nil,
                     mine: decision.versions.last ?? nil)
             }
-            let clashes = MemberClashes(documentID: base.id, stored: current.revision, members: left)
+            let clashes = AttributeClashes(documentID: base.id, stored: current.revision, attributes: left)
             let (readAt, storedAt) = (base.revision?.description ?? "", current.revision?.description ?? "")
             throw DatabaseError(
                 .conflict,

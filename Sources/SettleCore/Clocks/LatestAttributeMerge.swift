@@ -20,7 +20,7 @@
 ///
 /// The outcome depends only on the arguments (SEMANTICS 83): clocks are compared, none is read. Equal clocks with
 /// different values, which a restored backup may cause, are ordered by the value (158).
-public enum LatestFieldMerge {
+public enum LatestAttributeMerge {
     /// Merges two or more versions of a document.
     ///
     /// Members are in the order of the first version, followed by the other versions' members.
@@ -39,7 +39,7 @@ public enum LatestFieldMerge {
         let documents = versions.map { ClockedDocument($0) }
         var base = base
         base?[ClockedDocument.memberName] = nil
-        var merger = LatestFieldMerger(documents, base: base, onClash: onClash)
+        var merger = LatestAttributeMerger(documents, base: base, onClash: onClash)
         guard let root = merger.merge(documents.map(\.root), base: base.map(JSONValue.object), at: .root) else {
             return merger.lacksBase ? nil : MergeOutcome(merged: nil, decisions: merger.decisions)
         }
@@ -52,10 +52,10 @@ public enum LatestFieldMerge {
     }
 }
 
-// MARK: - LatestFieldMerger
+// MARK: - LatestAttributeMerger
 
 /// Merges the members of clocked documents recursively, and records the decisions.
-struct LatestFieldMerger {
+struct LatestAttributeMerger {
     /// The members of the common ancestor, or `nil` if it is unavailable.
     let base: JSONObject?
     let onClash: MergeRule
@@ -63,10 +63,10 @@ struct LatestFieldMerger {
     /// Whether a decision needed the base.
     private(set) var lacksBase = false
     /// The member in each version if it is missing: a version without any clocks may have had it.
-    private let absent: [ClockedMember]
+    private let absent: [ClockedAttribute]
 
     init(_ documents: [ClockedDocument], base: JSONObject?, onClash: MergeRule) {
-        absent = documents.map { $0.hasClocks ? .nothing : ClockedMember(nil, clock: nil, isUnknown: true) }
+        absent = documents.map { $0.hasClocks ? .nothing : ClockedAttribute(nil, clock: nil, isUnknown: true) }
         self.base = base
         self.onClash = onClash
     }
@@ -78,12 +78,13 @@ struct LatestFieldMerger {
     ///   - value: Its value in the base.
     ///   - path: Its path.
     /// - Returns: The member; `nil` if it is left undecided, or the base is needed.
-    mutating func merge(_ versions: [ClockedMember], base value: JSONValue?, at path: MergePath) -> ClockedMember? {
+    mutating func merge(_ versions: [ClockedAttribute], base value: JSONValue?, at path: MergePath) -> ClockedAttribute?
+    {
         guard let first = versions.first else { return .nothing }
         if versions.dropFirst().allSatisfy({ $0 == first }) { return first }
         if versions.allSatisfy(\.isPlain) { return mergeInside(versions, base: value, at: path) }
         if versions.allSatisfy(\.isTrusted) {
-            let joined = ClockedMember.join(versions) ?? .nothing
+            let joined = ClockedAttribute.join(versions) ?? .nothing
             record(joined.value, of: versions, base: value, at: path)
             return joined
         }
@@ -91,11 +92,11 @@ struct LatestFieldMerger {
     }
 
     private mutating func mergeInside(
-        _ versions: [ClockedMember], base value: JSONValue?, at path: MergePath
-    ) -> ClockedMember? {
-        var merged = ClockedMembers()
+        _ versions: [ClockedAttribute], base value: JSONValue?, at path: MergePath
+    ) -> ClockedAttribute? {
+        var merged = ClockedAttributes()
         var isComplete = true
-        for name in ClockedMembers.names(of: versions.map(\.inside)) {
+        for name in ClockedAttributes.names(of: versions.map(\.inside)) {
             let members = zip(versions, absent).map { $0.inside?[name] ?? $1 }
             guard let member = merge(members, base: value?[name], at: path.member(name)) else {
                 isComplete = false
@@ -108,8 +109,8 @@ struct LatestFieldMerger {
 
     /// Merges a member that a foreign edit changed, using the base.
     private mutating func mergeByBase(
-        _ versions: [ClockedMember], base value: JSONValue?, at path: MergePath
-    ) -> ClockedMember? {
+        _ versions: [ClockedAttribute], base value: JSONValue?, at path: MergePath
+    ) -> ClockedAttribute? {
         let values = versions.map(\.value)
         if let first = values.first, values.dropFirst().allSatisfy({ $0 == first }) {
             return Self.adopt(first, from: versions)
@@ -127,27 +128,27 @@ struct LatestFieldMerger {
 
     /// Gives a value the clocks of the versions that have it. It has no clock if none of them has a trusted clock
     /// for it, or if it replaced a later value; any change based on it is then later than all of them.
-    private static func adopt(_ value: JSONValue?, from versions: [ClockedMember]) -> ClockedMember {
+    private static func adopt(_ value: JSONValue?, from versions: [ClockedAttribute]) -> ClockedAttribute {
         let trusted = versions.filter { $0.value == value && $0.isTrusted && $0.newest != nil }
-        let reach = versions.reduce(nil) { ClockedMember.later($0, $1.reach) }
-        if let joined = ClockedMember.join(trusted), joined.newest == reach { return joined }
+        let reach = versions.reduce(nil) { ClockedAttribute.later($0, $1.reach) }
+        if let joined = ClockedAttribute.join(trusted), joined.newest == reach { return joined }
         guard let object = value?.object, versions.contains(where: { $0.inside != nil }) else {
-            return ClockedMember(value, clock: nil, isUnknown: true, after: reach)
+            return ClockedAttribute(value, clock: nil, isUnknown: true, after: reach)
         }
-        var inside = ClockedMembers()
+        var inside = ClockedAttributes()
         for name in object.names {
             inside.append(name, adopt(object[name], from: versions.map { $0.inside?[name] ?? .nothing }))
         }
-        for name in ClockedMembers.names(of: versions.map(\.inside)) where object[name] == nil {
+        for name in ClockedAttributes.names(of: versions.map(\.inside)) where object[name] == nil {
             inside.append(name, adopt(nil, from: versions.map { $0.inside?[name] ?? .nothing }))
         }
-        let bound = versions.reduce(nil) { ClockedMember.later($0, $1.inside == nil ? $1.reach : $1.wholeReach) }
-        return ClockedMember(value, clock: nil, isUnknown: bound != nil, after: bound, inside: inside)
+        let bound = versions.reduce(nil) { ClockedAttribute.later($0, $1.inside == nil ? $1.reach : $1.wholeReach) }
+        return ClockedAttribute(value, clock: nil, isUnknown: bound != nil, after: bound, inside: inside)
     }
 
     /// Records a decision by clocks, if there was any.
     private mutating func record(
-        _ result: JSONValue?, of versions: [ClockedMember], base value: JSONValue?, at path: MergePath
+        _ result: JSONValue?, of versions: [ClockedAttribute], base value: JSONValue?, at path: MergePath
     ) {
         let values = versions.map(\.value)
         guard let first = values.first, values.dropFirst().contains(where: { $0 != first }) else { return }
@@ -159,7 +160,7 @@ struct LatestFieldMerger {
     }
 }
 
-extension ClockedMember {
+extension ClockedAttribute {
     /// Whether only its members have to be merged: it is an object that was never written as a whole, or missing.
     fileprivate var isPlain: Bool { !isUnknown && clock == nil && (inside != nil || value == nil) }
 }

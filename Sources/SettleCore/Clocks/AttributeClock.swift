@@ -9,7 +9,7 @@
 /// same on every replica (SEMANTICS 158); the order of devices has no meaning.
 ///
 /// A clock after the year 2199 is invalid and is not parsed.
-public struct FieldClock: Hashable, Sendable {
+public struct AttributeClock: Hashable, Sendable {
     /// Milliseconds since 1970, at most 7,258,118,399,999: the end of 2199.
     public let milliseconds: Int64
     /// The number of earlier changes with the same milliseconds, at most 2,147,483,647.
@@ -50,23 +50,23 @@ public struct FieldClock: Hashable, Sendable {
     }
 
     /// The smallest clock of a device that is greater than this one; `nil` after the last possible clock.
-    package func successor(on device: String) -> FieldClock? {
+    package func successor(on device: String) -> AttributeClock? {
         counter < Self.maximumCounter
-            ? FieldClock(milliseconds: milliseconds, counter: counter + 1, device: device)
-            : FieldClock(milliseconds: milliseconds + 1, device: device)
+            ? AttributeClock(milliseconds: milliseconds, counter: counter + 1, device: device)
+            : AttributeClock(milliseconds: milliseconds + 1, device: device)
     }
 }
 
-extension FieldClock: Comparable {
+extension AttributeClock: Comparable {
     /// Whether the left change is earlier: by milliseconds, then counter, then device.
-    public static func < (left: FieldClock, right: FieldClock) -> Bool {
+    public static func < (left: AttributeClock, right: AttributeClock) -> Bool {
         if left.milliseconds != right.milliseconds { return left.milliseconds < right.milliseconds }
         if left.counter != right.counter { return left.counter < right.counter }
         return left.device.utf8.lexicographicallyPrecedes(right.device.utf8)
     }
 }
 
-extension FieldClock: LosslessStringConvertible {
+extension AttributeClock: LosslessStringConvertible {
     /// Parses `milliseconds-counter-device`; `nil` for anything else.
     public init?(_ text: String) { self.init(bytes: text.utf8) }
 
@@ -124,14 +124,14 @@ public struct HybridClock: Hashable, Sendable {
     /// The device, which is part of all its values.
     public let device: String
     /// The last value it has shown or learned; `nil` at the beginning.
-    public private(set) var last: FieldClock?
+    public private(set) var last: AttributeClock?
 
     /// Creates a clock.
     ///
     /// - Parameters:
-    ///   - device: The device, see ``FieldClock/device``.
+    ///   - device: The device, see ``AttributeClock/device``.
     ///   - last: A value to be ahead of.
-    public init(device: String, last: FieldClock? = nil) {
+    public init(device: String, last: AttributeClock? = nil) {
         self.device = device
         self.last = last
     }
@@ -143,7 +143,7 @@ public struct HybridClock: Hashable, Sendable {
             if let server, abs(wall.subtractingReportingOverflow(server).partialValue) > tolerance { server } else {
                 wall
             }
-        return min(max(time, 0), FieldClock.latest)
+        return min(max(time, 0), AttributeClock.latest)
     }
 
     /// The clock of a new change.
@@ -152,10 +152,10 @@ public struct HybridClock: Hashable, Sendable {
     ///   - wall: The wall clock's time, in milliseconds since 1970.
     ///   - server: A server's current time, if known.
     /// - Returns: A value greater than all before; `nil` after the last possible clock, or if the device is invalid.
-    public mutating func tick(wall: Int64, server: Int64? = nil) -> FieldClock? {
+    public mutating func tick(wall: Int64, server: Int64? = nil) -> AttributeClock? {
         let time = Self.time(wall: wall, server: server)
         if server != nil, let last, last.milliseconds > time + Self.tolerance { self.last = nil }
-        let fresh = FieldClock(milliseconds: time, device: device)
+        let fresh = AttributeClock(milliseconds: time, device: device)
         let next =
             if let last, let fresh, last.milliseconds >= fresh.milliseconds { last.successor(on: device) } else {
                 fresh
@@ -170,7 +170,7 @@ public struct HybridClock: Hashable, Sendable {
     ///   - seen: The change's clock.
     ///   - wall: The wall clock's time, in milliseconds since 1970.
     ///   - server: A server's current time, if known.
-    public mutating func learn(_ seen: FieldClock, wall: Int64, server: Int64? = nil) {
+    public mutating func learn(_ seen: AttributeClock, wall: Int64, server: Int64? = nil) {
         guard seen.milliseconds <= Self.time(wall: wall, server: server) + Self.tolerance else { return }
         last = max(last ?? seen, seen)
     }

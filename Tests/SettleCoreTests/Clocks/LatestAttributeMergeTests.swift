@@ -1,9 +1,9 @@
 import SettleCore
 import Testing
 
-@Suite struct LatestFieldMergeTests {
-    private func at(_ milliseconds: Int64, _ device: String = "a") throws -> FieldClock {
-        try #require(FieldClock(milliseconds: milliseconds, device: device))
+@Suite struct LatestAttributeMergeTests {
+    private func at(_ milliseconds: Int64, _ device: String = "a") throws -> AttributeClock {
+        try #require(AttributeClock(milliseconds: milliseconds, device: device))
     }
 
     private func object(_ text: String) throws -> JSONObject { try #require(try JSONValue(parsing: text).object) }
@@ -19,7 +19,7 @@ import Testing
     private func merged(
         _ versions: [JSONObject], base: JSONObject? = nil, onClash: MergeRule = .winner
     ) throws -> JSONObject {
-        try #require(LatestFieldMerge.merge(versions, base: base, onClash: onClash)?.merged)
+        try #require(LatestAttributeMerge.merge(versions, base: base, onClash: onClash)?.merged)
     }
 
     private func members(_ document: JSONObject) -> JSONObject { ClockedDocument(document).members.sorted }
@@ -30,7 +30,7 @@ import Testing
         let john = try edited(base, #"{"budget":50,"name":"Holiday 2015"}"#, at: 2)
         let marie = try edited(base, #"{"budget":40,"name":"Family Holidays"}"#, at: 3, "b")
         for versions in [[john, marie], [marie, john]] {
-            let outcome = try #require(LatestFieldMerge.merge(versions, base: nil))
+            let outcome = try #require(LatestAttributeMerge.merge(versions, base: nil))
             let merged = try #require(outcome.merged)
             #expect(try members(merged) == object(#"{"budget":50,"name":"Family Holidays"}"#))
             let decision = try #require(outcome.decisions.first { $0.path == "/name" })
@@ -91,7 +91,7 @@ import Testing
         #expect(members(result) == ["a": 2, "b": 2, "c": 1])
         #expect(try ClockedDocument(result)["b"] == at(5, "b") && ClockedDocument(result)["a"] == nil)
         // Without the base it is unknown who changed `a`.
-        #expect(LatestFieldMerge.merge([foreign, edit], base: nil) == nil)
+        #expect(LatestAttributeMerge.merge([foreign, edit], base: nil) == nil)
     }
 
     @Test func `a foreign edit and a stamped edit of one member clash, and the rule decides`() throws {
@@ -102,7 +102,7 @@ import Testing
         #expect(try members(merged([foreign, edit], base: base)) == ["a": 2])
         let kept = try merged([edit, foreign], base: base)
         #expect(kept == edit)
-        let left = try #require(LatestFieldMerge.merge([foreign, edit], base: base, onClash: .leave))
+        let left = try #require(LatestAttributeMerge.merge([foreign, edit], base: base, onClash: .leave))
         #expect(left.merged == nil && left.left == ["/a"])
     }
 
@@ -147,7 +147,7 @@ import Testing
     @Test func `a hostile clock does not win against a change made on top of it`() throws {
         var hostile = try edited([:], #"{"a":1}"#, at: 1)
         let entry = try #require(hostile["$clocks"]?["/a"]?.string)
-        let last = "\(FieldClock.latest)-\(FieldClock.maximumCounter)-zzz"
+        let last = "\(AttributeClock.latest)-\(AttributeClock.maximumCounter)-zzz"
         hostile["$clocks"] = ["/a": .string(entry.replacing("1-0-a", with: last))]
         #expect(ClockedDocument(hostile)["a"]?.description == last)
         let edit = try edited(hostile, #"{"a":2}"#, at: 5, "b")

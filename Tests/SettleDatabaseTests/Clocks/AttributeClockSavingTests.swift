@@ -5,7 +5,7 @@ import SettleCore
 import SettleTesting
 import Testing
 
-@Suite struct FieldClockSavingTests {
+@Suite struct AttributeClockSavingTests {
     @Test func `each save stamps the members that it changes`() throws {
         let device = try Device()
         try device.set("e", "name", "Holidays", at: Device.noon)
@@ -21,25 +21,25 @@ import Testing
         let device = try Device(hasClocks: nil)
         try device.set("e", "name", "Holidays")
         #expect(try device.database.document("e")?.json == ["name": "Holidays"])
-        #expect(try !device.database.fieldClocks())
+        #expect(try !device.database.attributeClocks())
     }
 
     @Test func `the database remembers that it stamps changes`() throws {
         do {
             let folder = try TemporaryFolder()
             var options = DatabaseOptions()
-            options.fieldClocks = true
+            options.attributeClocks = true
             let path = folder("a.settle")
             try Database.create(path, options: options).close()
             let database = try Database.open(path)
-            #expect(try database.fieldClocks())
-            try database.setFieldClocks(false)
-            #expect(try !database.fieldClocks())
+            #expect(try database.attributeClocks())
+            try database.setAttributeClocks(false)
+            #expect(try !database.attributeClocks())
             try database.save(Document(id: "x", body: ["a": 1]), onConflict: .fail)
             #expect(try database.document("x")?.json == ["a": 1])
             database.close()
             let again = try Database.open(path)
-            #expect(try !again.fieldClocks())
+            #expect(try !again.attributeClocks())
             again.close()
         }
     }
@@ -49,7 +49,7 @@ import Testing
         try withTemporaryDatabase(.plain) { database in
             #expect(throws: Stop.self) {
                 try database.transaction {
-                    try database.setFieldClocks(true)
+                    try database.setAttributeClocks(true)
                     throw Stop()
                 }
             }
@@ -80,7 +80,7 @@ import Testing
     @Test(arguments: Kinds.all)
     func `a wall clock put back by a day does not make a later edit the older one`(kind: DatabaseKind) throws {
         let device = try Device(kind)
-        var last: FieldClock?
+        var last: AttributeClock?
         for (step, time) in [0, 500, -Device.day, -Device.day + 1, 0, 700, -2 * Device.day].enumerated() {
             if step % 2 == 1 { try device.reopen() }
             let id = try DocumentID(validating: "e\(step)")
@@ -154,7 +154,7 @@ import Testing
 
     @Test func `a document that its clocks make too large is refused`() throws {
         var options = DatabaseOptions.quiet
-        options.fieldClocks = true
+        options.attributeClocks = true
         options.maximumDocumentSize = 60
         try withTemporaryDatabase(.plain, options: options) { database in
             let document = Document(id: "x", body: ["member": 1])

@@ -1,9 +1,9 @@
 import SettleCore
 import Testing
 
-@Suite struct FieldClockTests {
-    private func clock(_ milliseconds: Int64, _ counter: Int64 = 0, _ device: String = "a") throws -> FieldClock {
-        try #require(FieldClock(milliseconds: milliseconds, counter: counter, device: device))
+@Suite struct AttributeClockTests {
+    private func clock(_ milliseconds: Int64, _ counter: Int64 = 0, _ device: String = "a") throws -> AttributeClock {
+        try #require(AttributeClock(milliseconds: milliseconds, counter: counter, device: device))
     }
 
     // SEMANTICS 158
@@ -22,7 +22,7 @@ import Testing
     @Test func `a clock is printed and parsed in one spelling`() throws {
         let value = try clock(1_423_083_473_000, 7, "9f3a6c21")
         #expect(value.description == "1423083473000-7-9f3a6c21")
-        #expect(FieldClock(value.description) == value)
+        #expect(AttributeClock(value.description) == value)
     }
 
     @Test(arguments: [
@@ -31,15 +31,15 @@ import Testing
         "1-2-" + String(repeating: "a", count: 33),
     ])
     func `malformed clocks are not parsed`(text: String) {
-        #expect(FieldClock(text) == nil)
+        #expect(AttributeClock(text) == nil)
     }
 
     @Test func `the successor of a clock is greater, and the last clock has none`() throws {
         let value = try clock(5, 3, "b")
         let next = try #require(value.successor(on: "a"))
         #expect(try next == clock(5, 4, "a") && next > value)
-        let full = try clock(5, FieldClock.maximumCounter)
+        let full = try clock(5, AttributeClock.maximumCounter)
         #expect(try full.successor(on: "a") == clock(6))
-        #expect(try clock(FieldClock.latest, FieldClock.maximumCounter).successor(on: "a") == nil)
+        #expect(try clock(AttributeClock.latest, AttributeClock.maximumCounter).successor(on: "a") == nil)
     }
 }

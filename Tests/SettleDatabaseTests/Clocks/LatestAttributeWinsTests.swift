@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-@Suite struct LatestFieldWinsTests {
+@Suite struct LatestAttributeWinsTests {
     private func withDocument(_ body: (Device, Device) throws -> Void) throws {
         let (john, marie) = (try Device(), try Device())
         try john.set("e", "name", "Holidays", at: Device.noon)
@@ -19,7 +19,7 @@ import Testing
             try john.set("e", "budget", 50, at: Device.noon + 3000)
             try john.database.pull(from: marie.database)
             try marie.database.pull(from: john.database)
-            for device in [john, marie] { try device.database.settle("e", using: .latestFieldWins) }
+            for device in [john, marie] { try device.database.settle("e", using: .latestAttributeWins) }
             #expect(try john.clocked("e")?.members == ["name": "Family Holidays", "budget": 50])
             #expect(try john.leaves("e") == marie.leaves("e"))
             #expect(try john.database.conflict(of: "e") == nil)
@@ -29,7 +29,7 @@ import Testing
     // SEMANTICS 10, K11
     @Test func `the latest change and the most revisions are two policies, with two names and two answers`() throws {
         for (policy, name) in [
-            (ConflictPolicy.latestFieldWins, "latestAttributeWins"), (.mostRevisions, "mostRevisions"),
+            (ConflictPolicy.latestAttributeWins, "latestAttributeWins"), (.mostRevisions, "mostRevisions"),
         ] {
             #expect(policy.name == name)
             try withDocument { john, marie in
@@ -44,7 +44,7 @@ import Testing
     // SEMANTICS 10
     @Test func `a later deletion wins only where the policy includes deletions`() throws {
         for (policy, isKept) in [
-            (ConflictPolicy.latestFieldWins(deletions: .latestWins), false), (.latestFieldWins, true),
+            (ConflictPolicy.latestAttributeWins(deletions: .latestWins), false), (.latestAttributeWins, true),
         ] {
             try withDocument { john, marie in
                 try marie.set("e", "name", "Marie", at: Device.noon + 1000)
@@ -61,8 +61,8 @@ import Testing
             try john.set("e", "name", "Holiday 2015", at: Device.noon + 1000)
             try marie.set("e", "name", "Family Holidays", at: Device.noon + 2000)
             try john.database.pull(from: marie.database)
-            let preview = try #require(try john.database.preview("e", using: .latestFieldWins))
-            let member = try #require(preview.decision?.fields.first { $0.path == "/name" })
+            let preview = try #require(try john.database.preview("e", using: .latestAttributeWins))
+            let member = try #require(preview.decision?.attributes.first { $0.path == "/name" })
             let revision = try #require(try marie.database.document("e")?.revision)
             #expect(member.reason == "\(revision) changed it last" && member.isClash)
             #expect(member.base == "Holidays" && member.result == "Family Holidays")
@@ -89,14 +89,14 @@ import Testing
             try late.database.pull(from: john.database)
             try late.database.pull(from: marie.database)
             #expect(try late.database.settle("e", using: .threeWayMerge()).outcome == .left)
-            #expect(try late.database.settle("e", using: .latestFieldWins).outcome == .settled)
+            #expect(try late.database.settle("e", using: .latestAttributeWins).outcome == .settled)
             #expect(try late.clocked("e")?.members["name"] == "Family Holidays")
             try john.editForeign("e") { $0["budget"] = 60 }
             try marie.set("e", "budget", 70)
             let other = try Device()
             try other.database.pull(from: john.database)
             try other.database.pull(from: marie.database)
-            #expect(try other.database.settle("e", using: .latestFieldWins).outcome == .left)
+            #expect(try other.database.settle("e", using: .latestAttributeWins).outcome == .left)
         }
     }
 
@@ -121,7 +121,7 @@ import Testing
             try marie.set("e", "name", "Family Holidays", at: Device.noon + 5000 + later * 1000)
             try john.database.pull(from: marie.database)
             try marie.database.pull(from: john.database)
-            let policy = ConflictPolicy.latestFieldWins(deletions: rule)
+            let policy = ConflictPolicy.latestAttributeWins(deletions: rule)
             for device in [john, marie] { try device.database.settle("e", using: policy) }
             let isThere =
                 switch rule {
@@ -149,10 +149,10 @@ import Testing
 
     @Test func `a deletion without a clock does not win as the latest`() throws {
         try withDocument { john, marie in
-            try john.database.setFieldClocks(false)
+            try john.database.setAttributeClocks(false)
             try john.database.delete("e")
             try marie.set("e", "name", "Family Holidays", at: Device.noon - Device.day)
-            try john.pull(from: marie, by: .latestFieldWins(deletions: .latestWins))
+            try john.pull(from: marie, by: .latestAttributeWins(deletions: .latestWins))
             #expect(try john.clocked("e")?.members["name"] == "Family Holidays")
         }
     }
@@ -163,7 +163,7 @@ import Testing
             try marie.set("e", "budget", 50, at: Device.noon + 2000)
             try john.database.pull(from: marie.database)
             john.time = Device.noon + 9 * Device.day
-            try john.database.settle("e", using: .latestFieldWins)
+            try john.database.settle("e", using: .latestAttributeWins)
             #expect(try john.clocked("e")?.newest?.milliseconds == Device.noon + 2000)
             let closed = try john.database.leaves(of: "e").filter(\.isDeleted)
             #expect(closed.count == 1 && closed.allSatisfy { $0["$clocks"] == nil })

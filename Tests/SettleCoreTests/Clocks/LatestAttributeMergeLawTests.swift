@@ -1,9 +1,9 @@
 import SettleCore
 import Testing
 
-@Suite struct LatestFieldMergeLawTests {
+@Suite struct LatestAttributeMergeLawTests {
     private func merge(_ versions: [JSONObject]) throws -> JSONObject {
-        let outcome = try #require(LatestFieldMerge.merge(versions, base: nil))
+        let outcome = try #require(LatestAttributeMerge.merge(versions, base: nil))
         return try #require(outcome.merged)
     }
 

@@ -4,8 +4,8 @@ import SettleCore
 // John and Marie change the name of one envelope, both offline.
 let johns = try Database.inMemory()
 let maries = try Database.inMemory()
-try johns.setFieldClocks(true)
-try maries.setFieldClocks(true)
+try johns.setAttributeClocks(true)
+try maries.setAttributeClocks(true)
 
 var envelope = Document(id: "holidays", body: ["name": "Holidays", "budget": 40])
 envelope = try johns.save(envelope, onConflict: .fail)
@@ -21,7 +21,7 @@ if var envelope = try maries.document("holidays") {
     try maries.save(envelope, onConflict: .fail)
 }
 try pull(from: johns, into: maries)
-try maries.settle("holidays", using: .latestFieldWins)
+try maries.settle("holidays", using: .latestAttributeWins)
 
 let settled = try maries.document("holidays")
 print(settled?["name"] ?? .null, settled?["budget"] ?? .null)
