@@ -1,7 +1,9 @@
+internal import SettlePlatform
+
 /// Suspends tasks until a number of them have arrived, and lets all pass from then on.
 package actor Barrier {
     private var missing: Int
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private let opened = Promise<Void>()
 
     /// Creates a barrier for a number of tasks.
     package init(count: Int) { missing = count }
@@ -9,14 +11,10 @@ package actor Barrier {
     /// Waits until enough tasks have arrived, or the barrier was opened. Cancelling the task does not end the wait.
     package func pass() async {
         missing -= 1
-        guard missing > 0 else { return open() }
-        await withCheckedContinuation { waiting.append($0) }
+        if missing <= 0 { open() }
+        await opened.get()
     }
 
     /// Lets all tasks pass from now on.
-    package func open() {
-        missing = 0
-        for waiter in waiting { waiter.resume() }
-        waiting = []
-    }
+    package func open() { opened.fulfil(()) }
 }

@@ -91,6 +91,7 @@ import Testing
             let path = folder.path + "/\(round).settle"
             for _ in 0..<(1 + random.below(3)) {
                 let process = try tool.start(["migrate", source.path, path])
+                // The moment of the kill is random; nothing is awaited.
                 usleep(UInt32(random.below(longest)))
                 kill(process.processIdentifier, SIGKILL)
                 process.waitForEnd()

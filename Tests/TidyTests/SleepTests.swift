@@ -50,6 +50,7 @@ struct SleepTests {
     private static let long = [
         "Tests/CrashTool/Driver.swift": 1,
         "Tests/SettleDatabaseTests/Store/SuspensionTests.swift": 1,
+        "Tests/SettleImportTests/MigrationKillTests.swift": 1,
         "Tests/SettleReplicationTests/HTTP/HTTPFaultTests.swift": 2,
     ]
 
@@ -78,7 +79,7 @@ struct SleepTests {
     @Test func `tests have few short sleeps`() {
         let found = testFiles.flatMap(pauses).filter { ($0.milliseconds ?? .infinity) <= Self.short }
         let places = found.map { "\($0.file.path):\($0.line + 1)" }.joined(separator: "\n")
-        #expect(found.count <= 11, "one more: \(Self.advice)\n\(places)")
+        #expect(found.count <= 12, "one more: \(Self.advice)\n\(places)")
     }
 
     @Test(
