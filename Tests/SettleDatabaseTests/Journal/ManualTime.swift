@@ -33,7 +33,7 @@ extension Database {
 extension PendingChange {
     /// The change in one line.
     var line: String {
-        let changes = fields.map { "\($0.name)=\($0.value?.description ?? "-")@\($0.time.milliseconds)" }
+        let changes = attributes.map { "\($0.name)=\($0.value?.description ?? "-")@\($0.time.milliseconds)" }
         return ([operation.rawValue, documentID.string] + changes).joined(separator: " ")
     }
 }
