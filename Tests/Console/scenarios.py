@@ -18,6 +18,7 @@ from documents import DOCUMENTS
 from effects import EFFECTS
 from inspecting import INSPECTING
 from names import NAMES
+from places import PLACES
 from room import PASSWORD, Server, Visit, browser, milk, revision, signs
 
 PAGES = ["#/", "#/groceries/docs?fields=name,count", "#/groceries/doc/milk", "#/groceries/doc", "#/groceries/conflicts",
@@ -179,18 +180,15 @@ def three_leaves_are_settled_by_picks(room):
     visit.log_in()
     visit.go("#/groceries/conflict/oat")
     visit.page.wait_for_selector("text=What will be written")
-    visit.page.locator("main").focus()
     visit.page.keyboard.press("3")
     visit.page.wait_for_selector("tr[data-path='/name']:has-text('picked by you')")
     visit.page.keyboard.press("n")
-    visit.page.locator("main").focus()
     visit.page.keyboard.press("2")
     visit.page.wait_for_selector("tr[data-path='/count']:has-text('picked by you')")
     visit.page.wait_for_selector("button.act:not([disabled])")
     shown = [one.get_attribute("title") for one in visit.page.query_selector_all("h2:has-text('What will be written') + ul .rev")]
     lost = visit.page.inner_text("section[aria-label='What will be lost']")
     expect("Soy milk" not in lost and "Oat milk" in lost, lost)
-    visit.page.locator("main").focus()
     visit.page.keyboard.press("Control+Enter")
     visit.page.wait_for_selector("text=Settled:")
     now = room.server.json("GET", "groceries/oat?conflicts=true&revs=true")
@@ -224,7 +222,7 @@ def all_policies_and_a_leaf_that_arrives(room):
         visit.page.wait_for_selector(f"footer pre:has-text('--policy {policy['name']} ')", state="attached")
         expect(visit.page.get_by_label("Other clashes").is_visible() == ("on_clash" in policy["options"]))
     choice.select_option(policies["default"])
-    visit.page.locator("main").focus()
+    visit.page.click("h1")
     visit.page.keyboard.press("3")
     visit.page.wait_for_selector("button.act:not([disabled])")
     room.server.store("groceries", revision("late", "91", {"name": "Rice milk"}))
@@ -508,7 +506,7 @@ SCENARIOS = [
     every_page, a_second_language, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
-    *NAMES, *DOCUMENTS, *INSPECTING, *EFFECTS,
+    *NAMES, *PLACES, *DOCUMENTS, *INSPECTING, *EFFECTS,
 ]
 
 PICTURES = [("databases", "#/", 1280), ("documents", "#/groceries/docs?q=count%20%3E%2030&fields=name,count", 1280), ("editor", "#/groceries/doc/milk", 1280),

@@ -24,8 +24,10 @@ function setTheme(name) {
   if (name === 'system') delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = name;
 }
 
-// Single keys. They can be switched off, and never count while somebody types.
+// Single keys. They can be switched off, and never count while somebody types: on a radio button or a check box nobody does.
 
+const TYPED = 'input:not([type=radio],[type=checkbox]),textarea,select,[contenteditable]';
+const PRESSED = 'input,button,summary'; // a space presses them
 let shown = [];
 const areOn = () => localStorage.getItem('keys') !== 'off';
 
@@ -34,7 +36,7 @@ function setKeys(keys) { shown = keys; }
 
 document.addEventListener('keydown', event => {
   if (document.querySelector('dialog[open]')) return;
-  const isTyping = event.target.closest?.('input, textarea, select, [contenteditable]');
+  const isTyping = event.target.closest?.(TYPED) || event.key === ' ' && event.target.closest?.(PRESSED);
   const ctrl = event.ctrlKey || event.metaKey;
   const found = shown.find(key => key.key === event.key && Boolean(key.ctrl) === ctrl);
   if (event.altKey || !found && event.key !== '?') return;
