@@ -47,4 +47,34 @@ def keys_after_a_key(room):
     expect(now["count"] in (1, 2, 3) and "_conflicts" not in now, str(now))
 
 
-PLACES = [keys_after_a_key]
+def databases_named_as_pages(room):
+    """Databases that are called as pages are open under their names; older addresses lead to the same pages."""
+    names = ["users", "server", "activity", "login", "replications", "replication", "database", "db", "docs"]
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    for name in names:
+        room.server.ask("PUT", name)
+        room.server.ask("PUT", f"{name}/in-{name}", {"x": 1})
+    visit.go("#/")
+    for name in names:
+        page.get_by_role("link", name=name, exact=True).and_(page.locator("th a")).click()
+        page.wait_for_selector(f"a:text-is('in-{name}')")
+        for tab in ("Conflicts", "Changes", "Query", "Rights", "Documents"):
+            page.get_by_role("link", name=tab, exact=True).click()
+            page.wait_for_selector(f"h1:has-text('{tab}')")
+            expect(page.inner_text("nav.path > a:nth-of-type(2)") == name, f"{tab} of {name} is another place")
+        page.click(f"a:text-is('in-{name}')")
+        page.wait_for_selector(f"h1:has-text('in-{name}')")
+        page.get_by_role("link", name="127.0.0.1").click()
+        page.wait_for_selector("h1:has-text('Databases')")
+    for old, heading in (("#/groceries/docs?q=item*", "Documents"), ("#/users", "Users"), ("#database/groceries/_all_docs", "Documents")):
+        visit.go(old)
+        expect(page.inner_text("h1") == heading, old)
+    visit.go("#/groceries/docs?q=item*")
+    expect(page.evaluate("location.hash").startswith("#/db/groceries/docs?q=item"), "the address is still the older one")
+    for name in names:
+        room.server.ask("DELETE", name)
+
+
+PLACES = [keys_after_a_key, databases_named_as_pages]

@@ -1,6 +1,6 @@
 /** The shell: top bar, path, tabs, and the page that the address names. */
 import { address, isExact, root, onAnswer } from './api.js';
-import { link, read } from './router.js';
+import { link, linkOf, read } from './router.js';
 import { session, onSession, refresh, logOut, loginDialog } from './session.js';
 import { h, bdi, button, replace } from './parts/dom.js';
 import { errorBox, dialog } from './parts/panel.js';
@@ -17,6 +17,7 @@ const theme = h('select', { 'aria-label': t.main.colours, on: { change: () => se
   Object.entries(t.themes).map(([name, text]) => h('option', { value: name }, text)));
 const same = h('details', { class: 'same' });
 let leave = null;
+let last = ''; // the address of the page that is shown
 
 function setTheme(name) {
   localStorage.setItem('theme', name);
@@ -78,6 +79,8 @@ function drawPath(where) {
 async function show() {
   if (leave && leave() === false) return;
   const where = read(location.hash);
+  if (where.db !== undefined && !location.hash.startsWith('#/db/')) history.replaceState(history.state, '', linkOf(where));
+  last = location.hash;
   const control = new AbortController();
   let inner = null;
   leave = () => {
@@ -106,11 +109,9 @@ async function show() {
   if (document.activeElement === document.body) outlet.focus({ preventScroll: true });
 }
 
-let last = location.hash;
 window.addEventListener('hashchange', () => {
   if (leave && leave() === false) { history.replaceState(null, '', last || '#/'); return; }
   leave = null;
-  last = location.hash;
   show();
 });
 

@@ -2,7 +2,7 @@
 import { ask, address, path } from '../api.js';
 import { readDocument } from '../documents/reading.js';
 import { deleteDocument, saveDocument } from '../documents/writing.js';
-import { link } from '../router.js';
+import { serverLink } from '../router.js';
 import { h, bdi, tableHead, button, field } from '../parts/dom.js';
 import { panel, dialog } from '../parts/panel.js';
 import { parse } from '../value/json.js';
@@ -31,7 +31,7 @@ export default function page({ signal, setTitle, setSame }) {
   function row(job) {
     const reason = job.info?.error;
     return h('tr', {},
-      h('th', { scope: 'row' }, h('a', { href: link(['replication', `${job.database}/${job.doc_id}`]) }, bdi(job.doc_id))),
+      h('th', { scope: 'row' }, h('a', { href: serverLink('replication', `${job.database}/${job.doc_id}`) }, bdi(job.doc_id))),
       h('td', { 'data-label': t.replications.from }, bdi(job.source ?? '')), h('td', { 'data-label': t.replications.toLabel }, bdi(job.target ?? '')),
       h('td', { 'data-label': t.replications.state }, h('span', { class: ['crashing', 'failed', 'error'].includes(job.state) ? 'bad' : 'good' }, job.state ?? t.replications.waits), reason && ['. ', bdi(reason)]),
       h('td', { class: 'num', 'data-label': t.replications.writtenLabel }, number(job.info?.docs_written ?? 0)),
