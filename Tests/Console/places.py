@@ -77,4 +77,45 @@ def databases_named_as_pages(room):
         room.server.ask("DELETE", name)
 
 
-PLACES = [keys_after_a_key, databases_named_as_pages]
+def a_slow_network(room):
+    """While a page is read, the one before it is gone, and the page says that it is being read."""
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/")
+    page.wait_for_selector("a:has-text('groceries')")
+    waiting = []
+    page.route("**/app/pages/docs.js", waiting.append)
+    page.click("a:text-is('groceries')")
+    page.wait_for_selector("main:has-text('Loading')")
+    expect(page.locator("main table, main button, main h1").count() == 0, "the databases are still there")
+    expect(page.locator("footer .status").inner_text() == "", "the foot tells of the page before")
+    while not waiting:
+        page.wait_for_timeout(20)
+    waiting[0].continue_()
+    page.wait_for_selector("h1:has-text('Documents')")
+
+
+def a_way_back_that_is_refused(room):
+    """Who goes back over unsaved text, and then stays, can go back later, to the same page as before."""
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    for where in ("#/db/groceries/query", "#/db/groceries/docs", "#/db/groceries/doc/item-03"):
+        visit.go(where)
+    area = page.get_by_label("The document", exact=True)
+    area.fill(area.input_value().replace("Item 3", "Item three"))
+    answers = ["dismiss", "accept"]
+    visit.on_dialog = lambda dialog: getattr(dialog, answers.pop(0))()
+    page.evaluate("history.back()")
+    page.wait_for_function("() => location.hash === '#/db/groceries/doc/item-03'")
+    expect("Item three" in area.input_value(), "what was typed is lost")
+    page.wait_for_timeout(100)
+    page.evaluate("history.back()")
+    page.wait_for_selector("h1:has-text('Documents')")
+    expect(answers == [], "nothing was asked")
+    page.evaluate("history.back()")
+    page.wait_for_selector("h1:has-text('Query')")
+
+
+PLACES = [keys_after_a_key, databases_named_as_pages, a_slow_network, a_way_back_that_is_refused]

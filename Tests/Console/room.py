@@ -108,7 +108,8 @@ class Visit:
         self.root = (root or server.url) + "_utils/"
         self.page.on("console", self.note)
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        self.page.on("dialog", lambda dialog: dialog.accept())
+        self.on_dialog = lambda dialog: dialog.accept()
+        self.page.on("dialog", lambda dialog: self.on_dialog(dialog))
         self.page.on("request", lambda request: None if request.url.startswith((root or server.url, "data:", "blob:"))
                      else self.complaints.append(f"asked {request.url}"))
 

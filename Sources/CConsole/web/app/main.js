@@ -15,9 +15,8 @@ const status = h('p', { class: 'status', role: 'status' });
 const user = h('span', { class: 'user' });
 const theme = h('select', { 'aria-label': t.main.colours, on: { change: () => setTheme(theme.value) } },
   Object.entries(t.themes).map(([name, text]) => h('option', { value: name }, text)));
-const same = h('details', { class: 'same' });
+const same = h('details', { class: 'same', hidden: true });
 let leave = null;
-let last = ''; // the address of the page that is shown
 
 function setTheme(name) {
   localStorage.setItem('theme', name);
@@ -61,6 +60,7 @@ function help() {
 
 /** Shows what does the same as the page: an address, and commands. */
 function setSame({ url, curl, settle }) {
+  same.hidden = false;
   // The path of a document “.” would be that of its database.
   const href = isExact(url) ? address(url).href : null;
   replace(same, h('summary', {}, t.main.theSameElsewhere),
@@ -80,17 +80,22 @@ async function show() {
   if (leave && leave() === false) return;
   const where = read(location.hash);
   if (where.db !== undefined && !location.hash.startsWith('#/db/')) history.replaceState(history.state, '', linkOf(where));
-  last = location.hash;
   const control = new AbortController();
   let inner = null;
   leave = () => {
     if (inner?.() === false) return false;
     control.abort();
+    clearTimeout(loading);
     return true;
   };
   setKeys([]);
-  replace(same);
+  same.hidden = true;
+  status.textContent = '';
   drawPath(where);
+  // What was there belongs to another path.
+  replace(outlet);
+  outlet.setAttribute('aria-busy', 'true');
+  const loading = setTimeout(() => replace(outlet, h('p', { class: 'muted' }, t.panel.loading)), 150);
   const context = {
     ...where, signal: control.signal, setSame, setKeys,
     setTitle: text => { document.title = `${text} · Settle`; },
@@ -103,15 +108,30 @@ async function show() {
     inner = page.leave;
     replace(outlet, page.element);
   } catch (error) {
+    if (control.signal.aborted) return;
     replace(outlet, h('h1', {}, t.main.thisPageCantBeShown), errorBox(error, show));
+  } finally {
+    clearTimeout(loading);
   }
+  outlet.removeAttribute('aria-busy');
   outlet.dataset.shown = location.hash;
   if (document.activeElement === document.body) outlet.focus({ preventScroll: true });
 }
 
+let place = history.state?.place ?? 0; // of the shown page in the history
+let isReturning = false;
 window.addEventListener('hashchange', () => {
-  if (leave && leave() === false) { history.replaceState(null, '', last || '#/'); return; }
+  if (isReturning) { isReturning = false; return; }
+  const step = (history.state?.place ?? place + 1) - place;
+  if (leave && leave() === false) {
+    // Both entries of the history stay.
+    isReturning = true;
+    history.go(-step);
+    return;
+  }
   leave = null;
+  place += step;
+  history.replaceState({ place }, '');
   show();
 });
 
