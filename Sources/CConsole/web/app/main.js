@@ -1,5 +1,5 @@
 /** The shell: top bar, path, tabs, and the page that the address names. */
-import { address, isExact, root, onAnswer } from './api.js';
+import { address, beginPage, isExact, root, onAnswer } from './api.js';
 import { link, linkOf, read } from './router.js';
 import { session, onSession, refresh, logOut, loginDialog } from './session.js';
 import { h, bdi, button, replace } from './parts/dom.js';
@@ -88,6 +88,7 @@ async function show() {
     clearTimeout(loading);
     return true;
   };
+  beginPage();
   setKeys([]);
   same.hidden = true;
   status.textContent = '';
@@ -130,6 +131,7 @@ window.addEventListener('hashchange', () => {
     return;
   }
   leave = null;
+  document.querySelector('dialog[open]')?.close();
   place += step;
   history.replaceState({ place }, '');
   show();

@@ -14,7 +14,7 @@ export default function page({ signal, setTitle, setSame }) {
   setTitle(t.common.replications);
   setSame({ url: '_scheduler/docs', settle: 'settle replications URL' });
   let skip = 0;
-  const list = panel(async () => (await ask('_scheduler/docs', { query: { limit: PAGE, skip }, signal, quiet: true })).json, show, { label: t.replications.readingTheReplications });
+  const list = panel(async () => (await ask('_scheduler/docs', { query: { limit: PAGE, skip }, signal, quiet: true })).json, show, { label: t.replications.readingTheReplications, again: 5000, signal });
 
   function show({ total_rows: total, docs }) {
     if (total === 0) return h('p', { class: 'muted' }, t.replications.thereIsNoStoredReplication);
@@ -30,7 +30,7 @@ export default function page({ signal, setTitle, setSame }) {
 
   function row(job) {
     const reason = job.info?.error;
-    return h('tr', {},
+    return h('tr', { 'data-key': `${job.database}/${job.doc_id}` },
       h('th', { scope: 'row' }, h('a', { href: serverLink('replication', `${job.database}/${job.doc_id}`) }, bdi(job.doc_id))),
       h('td', { 'data-label': t.replications.from }, bdi(job.source ?? '')), h('td', { 'data-label': t.replications.toLabel }, bdi(job.target ?? '')),
       h('td', { 'data-label': t.replications.state }, h('span', { class: ['crashing', 'failed', 'error'].includes(job.state) ? 'bad' : 'good' }, job.state ?? t.replications.waits), reason && ['. ', bdi(reason)]),
@@ -75,9 +75,5 @@ export default function page({ signal, setTitle, setSame }) {
   }
 
   list.reload();
-  const timer = setInterval(() => { if (!document.hidden) list.reload(); }, 5000);
-  return {
-    element: h('div', {}, h('h1', {}, t.common.replications), h('div', { class: 'toolbar' }, button(t.common.new, create)), list.element),
-    leave: () => clearInterval(timer),
-  };
+  return { element: h('div', {}, h('h1', {}, t.common.replications), h('div', { class: 'toolbar' }, button(t.common.new, create)), list.element) };
 }

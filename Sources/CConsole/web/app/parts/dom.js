@@ -4,9 +4,20 @@ import { t } from '../words.js';
 const SVG = `${'http'}://www.w3.org/2000/svg`;
 const PROPERTIES = new Set(['value', 'checked', 'disabled', 'hidden', 'open', 'readOnly', 'selected', 'indeterminate']);
 
+const listeners = new WeakMap(); // of elements, by their events
+
+function heard(event) { listeners.get(event.currentTarget)[event.type](event); }
+
+/** Puts listeners in the place of an element's earlier ones. */
+function listen(element, made) {
+  for (const event of Object.keys({ ...listeners.get(element), ...made })) element.removeEventListener(event, heard);
+  listeners.set(element, made);
+  for (const event of Object.keys(made)) element.addEventListener(event, heard);
+}
+
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
-    if (name === 'on') for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+    if (name === 'on') listen(element, value);
     else if (PROPERTIES.has(name)) element[name] = value;
     else if (value === true) element.setAttribute(name, '');
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
@@ -31,6 +42,47 @@ export function svg(name, attributes, ...children) { return fill(document.create
 
 /** Puts children in the place of those that are there. */
 export function replace(parent, ...children) { parent.replaceChildren(...nodes(children)); }
+
+/**
+ * Makes the children of an element like others, and keeps those that are alike, with the focus, a selection of text and open
+ * details in them. Rows with a `data-key` are alike if they have the same one.
+ */
+export function patch(parent, ...children) { become(parent, nodes(children)); }
+
+const keyOf = node => node?.dataset?.key;
+const isAlike = (one, other) => one?.nodeName === other.nodeName && keyOf(one) === keyOf(other);
+
+function become(parent, wanted) {
+  const keys = new Set(wanted.map(keyOf));
+  let at = parent.firstChild;
+  for (const next of wanted) {
+    while (at && keyOf(at) !== undefined && !keys.has(keyOf(at))) at = takeOut(at);
+    const found = isAlike(at, next) ? at : keyOf(next) === undefined ? null : [...parent.children].find(child => isAlike(child, next));
+    if (found && found === at) at = at.nextSibling; else parent.insertBefore(found ?? next, at);
+    if (found && found !== next) turnInto(found, next);
+  }
+  while (at) at = takeOut(at);
+}
+
+function turnInto(element, next) {
+  if (!element.attributes) {
+    if (element.nodeValue !== next.nodeValue) element.nodeValue = next.nodeValue;
+    return;
+  }
+  for (const { name, value } of next.attributes) if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+  for (const { name } of [...element.attributes]) if (name !== 'open' && !next.hasAttribute(name)) element.removeAttribute(name);
+  listen(element, listeners.get(next) ?? {});
+  become(element, [...next.childNodes]);
+}
+
+/** Removes a node, and returns the next one. A focus in it goes to the row beside it. */
+function takeOut(node) {
+  const { nextSibling: next, previousSibling: previous } = node;
+  const isFocused = node.contains(document.activeElement);
+  node.remove();
+  if (isFocused) ((next ?? previous)?.querySelector?.('a[href],button') ?? document.getElementById('main')).focus({ preventScroll: true });
+  return next;
+}
 
 /** The head of a table; a column without a name is that of buttons. */
 export function tableHead(names, isNumber = () => false) {

@@ -87,7 +87,7 @@ export default {
   },
   activity: {
     readingTheTasks: 'Reading the tasks', nothingIsBeingDone: 'Nothing is being done at the moment.',
-    documentsWritten: docsWritten => `${docsWritten} documents written `, since: a => `since ${a}`,
+    documentsWritten: n => `${count(n, 'document')} written `, since: a => `since ${a}`,
   },
   changes: {
     changesTitle: db => `${db}: changes`, changesASecond: 'changes a second', pause: 'Pause', paused: 'paused', live: '● live',
@@ -126,7 +126,7 @@ export default {
     thereIsNoDatabaseYet: 'There is no database yet.', deleted: 'Deleted', size: 'Size', isNotThereAnyMore: 'is not there any more',
     documents: 'documents', conflicts: 'conflicts', sizeLabel: 'size', compacting: 'compacting', delete: key => `Delete ${key}…`,
     aNewDatabase: 'A new database', smallLettersDigits: 'small letters, digits and _$()+-/, a letter first',
-    documentsAreDeletedHere: docCount => `${docCount} documents are deleted here, with all their revisions. Copies elsewhere stay.`,
+    documentsAreDeletedHere: n => `${count(n, 'document is', 'documents are')} deleted here, with all revisions. Copies elsewhere stay.`,
     openADatabase: 'Open a database by its name', openByName: 'open by name',
   },
   design: {
