@@ -1,5 +1,5 @@
 """Scenarios of keys and addresses: where they lead, and what is shown meanwhile."""
-from room import milk
+from room import milk, named
 
 
 def expect(condition, message="not as expected"):
@@ -50,21 +50,21 @@ def keys_after_a_key(room):
 def databases_named_as_pages(room):
     """Databases that are called as pages are open under their names; older addresses lead to the same pages."""
     names = ["users", "server", "activity", "login", "replications", "replication", "database", "db", "docs"]
-    visit = room.visit()
-    visit.log_in()
-    page = visit.page
     for name in names:
         room.server.ask("PUT", name)
         room.server.ask("PUT", f"{name}/in-{name}", {"x": 1})
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
     visit.go("#/")
     for name in names:
-        page.get_by_role("link", name=name, exact=True).and_(page.locator("th a")).click()
-        page.wait_for_selector(f"a:text-is('in-{name}')")
+        page.click(named(name))
+        page.wait_for_selector(named(f"in-{name}"))
         for tab in ("Conflicts", "Changes", "Query", "Rights", "Documents"):
             page.get_by_role("link", name=tab, exact=True).click()
             page.wait_for_selector(f"h1:has-text('{tab}')")
             expect(page.inner_text("nav.path > a:nth-of-type(2)") == name, f"{tab} of {name} is another place")
-        page.click(f"a:text-is('in-{name}')")
+        page.click(named(f"in-{name}"))
         page.wait_for_selector(f"h1:has-text('in-{name}')")
         page.get_by_role("link", name="127.0.0.1").click()
         page.wait_for_selector("h1:has-text('Databases')")
@@ -85,8 +85,8 @@ def a_slow_network(room):
     visit.go("#/")
     page.wait_for_selector("a:has-text('groceries')")
     waiting = []
-    page.route("**/app/pages/docs.js", waiting.append)
-    page.click("a:text-is('groceries')")
+    page.route("**/app/pages/docs.js", lambda route: waiting.append(route))
+    page.click(named("groceries"))
     page.wait_for_selector("main:has-text('Loading')")
     expect(page.locator("main table, main button, main h1").count() == 0, "the databases are still there")
     expect(page.locator("footer .status").inner_text() == "", "the foot tells of the page before")
@@ -108,6 +108,8 @@ def a_way_back_that_is_refused(room):
     answers = ["dismiss", "accept"]
     visit.on_dialog = lambda dialog: getattr(dialog, answers.pop(0))()
     page.evaluate("history.back()")
+    while len(answers) == 2:
+        page.wait_for_timeout(20)
     page.wait_for_function("() => location.hash === '#/db/groceries/doc/item-03'")
     expect("Item three" in area.input_value(), "what was typed is lost")
     page.wait_for_timeout(100)

@@ -1,7 +1,7 @@
 """Scenarios of pages that read again by themselves: what a person has chosen stays, and an ended session is told."""
 from urllib.parse import quote
 
-from room import PASSWORD
+from room import PASSWORD, named
 
 
 def expect(condition, message="not as expected"):
@@ -10,7 +10,7 @@ def expect(condition, message="not as expected"):
 
 
 def log_in_over_the_page(page):
-    page.wait_for_selector("dialog[open]:has-text('Log in')")
+    page.wait_for_selector("dialog[open]:has-text('Log in')", timeout=30_000)
     page.fill("dialog input[autocomplete=username]", "anna")
     page.fill("dialog input[type=password]", PASSWORD)
     page.keyboard.press("Enter")
@@ -36,12 +36,12 @@ def focus_and_selection_stay(room):
     focused = "document.activeElement.textContent"
     visit.go("#/replications")
     page.wait_for_selector("td:has-text('nobody answers')", timeout=30_000)
-    page.focus("a:text-is('fails')")
+    page.focus(named("fails"))
     page.evaluate("getSelection().selectAllChildren([...document.querySelectorAll('td')].find(cell => cell.textContent.includes('nobody answers')).querySelector('bdi'))")
     chosen = page.evaluate("String(getSelection())")
     expect("nobody answers" in chosen, chosen)
     server.ask("PUT", "_replicator/before", {"source": nobody, "target": nobody + "z", "continuous": True})
-    page.wait_for_selector("a:text-is('before')", timeout=30_000)
+    page.wait_for_selector(named("before"), timeout=30_000)
     read_again(visit, 1, "_scheduler/docs")
     expect(page.evaluate(focused) == "fails", "the focus is lost")
     expect(page.evaluate("String(getSelection())") == chosen, "the selection is lost")
@@ -60,13 +60,13 @@ def focus_and_selection_stay(room):
     expect(page.evaluate("String(getSelection())").strip() == "replication", "the selection is lost")
 
     visit.go("#/")
-    page.focus("a:text-is('groceries')")
+    page.focus(named("groceries"))
     server.ask("PUT", "earlier")
-    page.wait_for_selector("a:text-is('earlier')", timeout=30_000)
+    page.wait_for_selector(named("earlier"), timeout=30_000)
     expect(page.evaluate(focused) == "groceries", "the focus is lost")
     page.focus("button[aria-label='Delete earlier…']")
     server.ask("DELETE", "earlier")
-    page.wait_for_selector("a:text-is('earlier')", state="detached", timeout=30_000)
+    page.wait_for_selector(named("earlier"), state="detached", timeout=30_000)
     expect(page.evaluate("document.activeElement.closest('tr') !== null"), "the focus does not go to the next row")
     for name in ("fails", "before"):
         rev = server.json("GET", f"_replicator/{name}")["_rev"]
@@ -122,4 +122,48 @@ def the_first_login(room):
     room.server.ask("DELETE", "made-first")
 
 
-STAYING = [focus_and_selection_stay, a_session_ends_on_each_page, the_first_login]
+def changes_say_what_changed(room):
+    """A row of the changes opens to the members that this edit changed, also of a deletion and of an id with a dot."""
+    server = room.server
+    server.ask("PUT", "edited")
+    for identifier, first in (("note", {"a": 1, "b": "x", "gone": True}), (".", {"a": 1})):
+        rev = server.json("POST", "edited", {"_id": identifier} | first)["rev"]
+        server.json("POST", "edited", {"_id": identifier, "_rev": rev, "a": 2, "b": "x", "new": [1]})
+    rev = server.json("PUT", "edited/dropped", {"a": 1})["rev"]
+    server.ask("DELETE", f"edited/dropped?rev={rev}")
+    server.ask("PUT", "edited/fresh", {"a": 1})
+    server.store("edited", {"_id": "alone", "_revisions": {"start": 2, "ids": ["b" * 32, "a" * 32]}, "a": 1})
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/db/edited/changes")
+    wanted = {"note": ["~ /a 1 → 2", "− /gone true → ", "+ /new [1]"], ".": ["~ /a 1 → 2", "+ /b \"x\"", "+ /new [1]"],
+              "dropped": ["− /a 1 → ", "+ /_deleted true"], "fresh": ["+ /a 1"], "alone": []}
+    for identifier, members in wanted.items():
+        row = visit.page.locator(f"li:has(> details > summary bdi:text-is('{identifier}'))")
+        row.locator("summary").click()
+        row.locator("a:has-text('To the document')").wait_for()
+        told = [one.inner_text() for one in row.locator("li").all()]
+        expect(sorted(one.strip() for one in told) == sorted(one.strip() for one in members), f"{identifier}: {told}")
+    expect("not kept any more" in visit.page.inner_text("li:has(bdi:text-is('alone'))"), "nothing is said of a body that is gone")
+
+
+def a_feed_is_opened_again(room):
+    """The server restarts: the feed says that it is lost, opens again by itself, and shows what came meanwhile."""
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/db/groceries/changes")
+    page = visit.page
+    page.wait_for_selector("text=● live")
+    port = room.server.port
+    room.server.kill()
+    page.wait_for_selector("text=the connection is lost", timeout=30_000)
+    room.server.start(port)
+    room.server.ask("PUT", "groceries/came-meanwhile", {"n": 1})
+    page.wait_for_selector("li:has-text('came-meanwhile')", timeout=60_000)
+    page.wait_for_selector("text=● live")
+    expect(page.locator("main .error").count() == 0, "an error is left")
+    page.get_by_role("button", name="Pause").click()
+    page.wait_for_selector("[role=status]:has-text('paused')")
+
+
+STAYING = [focus_and_selection_stay, a_session_ends_on_each_page, the_first_login, changes_say_what_changed, a_feed_is_opened_again]

@@ -115,9 +115,10 @@ function pause(milliseconds, signal) {
   });
 }
 
-/** Reads an answer line by line while it comes. */
-export async function stream(where, { query, signal }, onLine) {
+/** Reads an answer line by line while it comes; `onOpen` is called when it begins. */
+export async function stream(where, { query, signal, onOpen }, onLine) {
   const response = await ask(where, { query, signal, raw: true });
+  onOpen();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {

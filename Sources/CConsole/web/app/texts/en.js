@@ -91,7 +91,7 @@ export default {
   },
   changes: {
     changesTitle: db => `${db}: changes`, changesASecond: 'changes a second', pause: 'Pause', paused: 'paused', live: '● live',
-    theFeedHasEnded: 'the feed has ended', notLive: 'not live', goOn: 'Go on', theBodyBefore: 'The body before is not kept any more.',
+    lost: n => `the connection is lost; next attempt in ${count(n, 'second')}`, notLive: 'not live', goOn: 'Go on', theBodyBefore: 'The body before is not kept any more.', theBodyIsGone: 'The body of this revision is not kept any more.',
     pausedWhileTheTab: 'paused while the tab is hidden', pausedAfterTenMinutesWithout: 'paused after ten minutes without a key',
     pauseOrGo: 'pause or go on',
   },
