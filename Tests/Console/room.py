@@ -34,8 +34,9 @@ def revision(identifier, digits, members, deleted=False):
 class Server:
     """`settle serve` over a folder of its own."""
 
-    def __init__(self, settle, *options, scheme="http"):
+    def __init__(self, settle, *options, scheme="http", console=None):
         self.settle, self.options, self.scheme = settle, options, scheme
+        self.console = {"SETTLE_CONSOLE_FOLDER": console} if console else {}
         self.folder = tempfile.TemporaryDirectory(prefix="settle-console-")
         self.process = None
         self.start()
@@ -43,7 +44,7 @@ class Server:
     def start(self, port=0):
         # A password that is set again ends all sessions, so only the first start sets it.
         first = {"SETTLE_ADMIN": "anna", "SETTLE_ADMIN_PASSWORD": PASSWORD} if self.process is None else {}
-        environment = os.environ | first
+        environment = os.environ | first | self.console
         self.process = subprocess.Popen(
             [self.settle, "serve", "--dir", self.folder.name + "/data", "--port", str(port), "--json", *self.options],
             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

@@ -110,13 +110,13 @@ import Testing
         #expect(try client.send("POST", "/_condition", [:]).status == 400)
     }
 
-    @Test func `modules are sent without the comments that fill lines, and lines keep their numbers`() {
+    @Test func `modules are sent without comments that fill lines and blanks before code, and lines keep their numbers`() {
         let source =
             "/** A module. */\nimport 'x';\n\n/**\n * It does\n * something.\n */\nexport const a = 1; // one\n  // two\n  f('/** no */');\n"
         let sent = ConsoleFiles.File("a.js", Array(source.utf8)).bytes
         #expect(
             String(decoding: sent, as: UTF8.self)
-                == "\nimport 'x';\n\n\n\n\n\nexport const a = 1; // one\n\n  f('/** no */');\n")
+                == "\nimport 'x';\n\n\n\n\n\nexport const a = 1; // one\n\nf('/** no */');\n")
         let sheet = Array("/** A sheet. */\n".utf8)
         #expect(ConsoleFiles.File("a.css", sheet).bytes == sheet)
     }

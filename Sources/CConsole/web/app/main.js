@@ -1,5 +1,5 @@
 /** The shell: top bar, path, tabs, and the page that the address names. */
-import { address, beginPage, isExact, root, onAnswer } from './api.js';
+import { beginPage, root, onAnswer } from './api.js';
 import { link, linkOf, read } from './router.js';
 import { session, onSession, refresh, logOut, loginDialog } from './session.js';
 import { h, bdi, button, replace } from './parts/dom.js';
@@ -15,7 +15,8 @@ const status = h('p', { class: 'status', role: 'status' });
 const user = h('span', { class: 'user' });
 const theme = h('select', { 'aria-label': t.main.colours, on: { change: () => setTheme(theme.value) } },
   Object.entries(t.themes).map(([name, text]) => h('option', { value: name }, text)));
-const same = h('details', { class: 'same', hidden: true });
+const lines = h('pre');
+const same = h('details', { class: 'same', hidden: true, on: { toggle: () => { if (same.open) writeSame(); } } }, h('summary', {}, t.main.theSameElsewhere), lines);
 let leave = null;
 
 function setTheme(name) {
@@ -58,13 +59,18 @@ function help() {
   });
 }
 
-/** Shows what does the same as the page: an address, and commands. */
-function setSame({ url, curl, settle }) {
+let sameAs = null;
+
+/** Says what does the same as the page: `commands` of parts/command.js, which are written when somebody looks. */
+function setSame(doing) {
+  sameAs = doing;
   same.hidden = false;
-  // The path of a document “.” would be that of its database.
-  const href = isExact(url) ? address(url).href : null;
-  replace(same, h('summary', {}, t.main.theSameElsewhere),
-    h('pre', {}, [href, href && (curl ?? `curl -u NAME '${href}'`), settle].filter(Boolean).join('\n')));
+  if (same.open) writeSame();
+}
+
+async function writeSame() {
+  const { commands } = await import('./parts/command.js');
+  replace(lines, commands(sameAs).join('\n'));
 }
 
 function drawPath(where) {
@@ -91,6 +97,7 @@ async function show() {
   beginPage();
   setKeys([]);
   same.hidden = true;
+  replace(lines);
   status.textContent = '';
   drawPath(where);
   // What was there belongs to another path.

@@ -16,7 +16,7 @@ const STEADY = 5000; // milliseconds after which a feed that ends did work
 
 export default function page({ db, signal, setTitle, setSame, setKeys }) {
   setTitle(t.changes.changesTitle(db));
-  setSame({ url: `${encodeURIComponent(db)}/_changes?descending=true&limit=50`, settle: `settle changes URL/${db} --follow` });
+  setSame({ url: path`${db}/_changes`, query: { descending: true, limit: 50 }, settle: ['changes', [{ db }], ['--descending', '--limit', '50']] });
   const list = h('ul', { class: 'plain' });
   const problems = h('div');
   const state = h('span', { role: 'status' });

@@ -19,7 +19,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   async function read(isNew) {
     replace(problems);
     if (isNew) { rows = []; next = null; }
-    setSame({ url: `${encodeURIComponent(db)}/_conflicts?kind=${kind}`, settle: `settle conflicts URL/${db}` });
+    setSame({ url: path`${db}/_conflicts`, query: { kind }, settle: ['conflicts', [{ db }], kind === 'branches' ? [] : ['--deletions']] });
     more.disabled = true;
     try {
       const answer = (await ask(path`${db}/_conflicts`, { signal, query: { kind, differs: true, limit: PAGE + 1, ...(next !== null && { startkey: JSON.stringify(next) }) } })).json;

@@ -11,7 +11,6 @@ const CALM = 200; // milliseconds without a key until the names are read
 
 export default function page({ query, signal, setTitle, setSame, setKeys }) {
   setTitle(t.common.databases);
-  setSame({ url: '_all_dbs', settle: 'settle dbs URL' });
   let prefix = query.prefix ?? '';
   let limit = PAGE;
   const search = h('input', {
@@ -90,6 +89,7 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
   const form = h('form', { class: 'toolbar', on: { submit: event => { event.preventDefault(); if (open.value) location.hash = link([open.value, 'docs']); } } }, open, h('button', { class: 'button' }, t.common.open));
   setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'r', text: t.common.readAgain, run: list.reload }]);
   onSession(() => {
+    setSame({ url: '_all_dbs', settle: ['databases', [{}], ['--all']] });
     made.hidden = !session.isAdmin;
     list.reload();
   }, signal);

@@ -99,10 +99,19 @@ export function field(label, control, hint) {
   return h('label', { class: 'field' }, h('span', {}, label), control, hint && h('small', { class: 'muted' }, hint));
 }
 
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
 /** Characters that change the direction of text or can't be seen, as signs. */
 export function visible(text) {
-  return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
-    sign => `⟨U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
+  return String(text).replace(UNSEEN, sign => `⟨U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
+}
+
+/** Whether a text has such characters. */
+export function hasUnseen(text) { return text.search(UNSEEN) >= 0; }
+
+/** A text in lines that scrolls, and can be read by keyboard; only its line breaks are no signs. */
+export function pre(text, label) {
+  return h('pre', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label }, h('bdi', {}, text.split('\n').map(visible).join('\n')));
 }
 
 /** An id or a value, kept apart from the direction of the text around it. */

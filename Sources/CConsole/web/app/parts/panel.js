@@ -22,6 +22,12 @@ export function tell(place, error, retry) {
   replace(place, box);
 }
 
+/** What a page calls before it is left: asks if something typed is not saved. Until a signal the browser asks, too, before it reloads or closes. */
+export function unsaved(isChanged, signal) {
+  window.addEventListener('beforeunload', event => { if (isChanged()) event.preventDefault(); }, { signal });
+  return () => !isChanged() || confirm(t.common.whatWasTyped);
+}
+
 /** Reads again and again until a signal, while the page is in sight and may ask by itself. */
 export function every(milliseconds, read, signal) {
   const timer = setInterval(() => { if (!document.hidden && mayAskAgain()) read(); }, milliseconds);
