@@ -6,7 +6,7 @@ import select
 import tempfile
 import time
 
-from room import PASSWORD
+from room import PASSWORD, revision
 
 
 def expect(condition, message="not as expected"):
@@ -48,6 +48,7 @@ def lines_can_be_pasted(room):
     server.ask("PUT", database)
     for identifier in ("it's", "-q", "a b/c", "\u202ex", "100%", "."):
         server.ask("POST", database, {"_id": identifier, "word": "'quoted' \\ $HOME"})
+    server.store(database, revision("it's", "b", {"word": "'quoted' other"}))
     server.ask("PUT", database + "/_design/words", {"views": {}})
     server.ask("PUT", database + "/_journal", True)
     tool = server.settle
@@ -56,6 +57,7 @@ def lines_can_be_pasted(room):
         f"#/db/{database}/docs": "it's", f"#/db/{database}/docs?q=it*": "it's", f"#/db/{database}/docs?q=it*&from=it's": "it's",
         f"#/db/{database}/docs?q=" + "word contains \"'quoted'\"".replace(" ", "+").replace('"', "%22"): "it's",
         f"#/db/{database}/changes": "it's", f"#/db/{database}/conflicts": "total_rows", f"#/db/{database}/design": "words", f"#/db/{database}/design/words": "views",
+        f"#/db/{database}/conflict/it's": "leaves", f"#/db/{database}/settle": "rows",
         f"#/db/{database}/rights": "admins", f"#/db/{database}/journal": "count",
         f"#/db/{database}/query?selector=" + json.dumps({"word": {"$gt": None}}).replace('"', "%22") + "&fields=[%22_id%22]&limit=2": "docs",
         f"#/db/{database}/doc/it's": "quoted", f"#/db/{database}/doc/-q": "quoted", f"#/db/{database}/doc/a%20b%2Fc": "quoted",

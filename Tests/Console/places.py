@@ -120,4 +120,20 @@ def a_way_back_that_is_refused(room):
     page.wait_for_selector("h1:has-text('Query')")
 
 
-PLACES = [keys_after_a_key, databases_named_as_pages, a_slow_network, a_way_back_that_is_refused]
+def a_file_beside_its_place(room):
+    """A file that is dropped beside the section of attachments is not opened, so that the text stays; in the section it is attached."""
+    drop = """one => {
+      const files = new DataTransfer();
+      files.items.add(new File(['hi'], 'dropped.txt', { type: 'text/plain' }));
+      return ['dragover', 'drop'].map(name => one.dispatchEvent(new DragEvent(name, { dataTransfer: files, bubbles: true, cancelable: true })));
+    }"""
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/db/groceries/doc/item-05")
+    expect(visit.page.locator("h1").evaluate(drop) == [False, False], "the browser opens the file")
+    visit.page.locator("section:has(> h2:text-is('Attachments'))").evaluate(drop)
+    visit.page.wait_for_selector("li:has-text('dropped.txt')")
+    expect("dropped.txt" in room.server.json("GET", "groceries/item-05")["_attachments"])
+
+
+PLACES = [keys_after_a_key, databases_named_as_pages, a_slow_network, a_file_beside_its_place, a_way_back_that_is_refused]

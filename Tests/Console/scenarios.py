@@ -81,6 +81,8 @@ def every_page(room):
             expect(not found, f"{where} at {width}, {scheme}: {found}")
             wide = visit.page.evaluate("document.documentElement.scrollWidth > innerWidth + 1")
             expect(not wide, f"{where} at {width} is wider than the screen")
+            seen = visit.page.evaluate("[...document.querySelectorAll('[hidden]')].filter(one => one.getClientRects().length).length")
+            expect(seen == 0, f"{where} shows {seen} elements that are hidden")
 
 
 def a_member_opens_a_database_by_name(room):

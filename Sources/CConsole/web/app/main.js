@@ -126,6 +126,11 @@ async function show() {
   if (document.activeElement === document.body) outlet.focus({ preventScroll: true });
 }
 
+/** A file that falls beside the place for files opens in no browser's tab, which would lose what is typed. */
+for (const name of ['dragover', 'drop']) {
+  document.addEventListener(name, event => { if (event.dataTransfer?.types.includes('Files') && event.target.type !== 'file') event.preventDefault(); });
+}
+
 let place = history.state?.place ?? 0; // of the shown page in the history
 let isReturning = false;
 window.addEventListener('hashchange', () => {

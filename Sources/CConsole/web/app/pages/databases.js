@@ -2,27 +2,22 @@
 import { ask, path } from '../api.js';
 import { link, setQuery } from '../router.js';
 import { session, onSession } from '../session.js';
-import { h, bdi, tableHead, button, field } from '../parts/dom.js';
+import { h, bdi, tableHead, button, field, prefixInput } from '../parts/dom.js';
 import { panel, dialog, confirmByTyping } from '../parts/panel.js';
 import { number, bytes, t } from '../words.js';
 
 const PAGE = 50;
-const CALM = 200; // milliseconds without a key until the names are read
 
 export default function page({ query, signal, setTitle, setSame, setKeys }) {
   setTitle(t.common.databases);
   let prefix = query.prefix ?? '';
   let limit = PAGE;
-  const search = h('input', {
-    type: 'search', value: prefix, placeholder: t.databases.prefix, 'aria-label': t.databases.namesThatBegin,
-    on: { input: () => { clearTimeout(timer); timer = setTimeout(filter, CALM); } },
-  });
+  const search = prefixInput(t.common.namesThatBegin, prefix, filter);
   const list = panel(load, show, { label: t.databases.readingTheNames, again: 10_000, signal });
   const made = button(t.common.new, create);
-  let timer = 0;
 
-  function filter() {
-    [prefix, limit] = [search.value, PAGE];
+  function filter(begin) {
+    [prefix, limit] = [begin, PAGE];
     setQuery({ prefix });
     list.reload();
   }
@@ -93,9 +88,6 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
     made.hidden = !session.isAdmin;
     list.reload();
   }, signal);
-  return {
-    element: h('div', {}, h('h1', {}, t.common.databases), h('div', { class: 'toolbar' }, search, made, form), list.element),
-    leave: () => clearTimeout(timer),
-  };
+  return { element: h('div', {}, h('h1', {}, t.common.databases), h('div', { class: 'toolbar' }, search, made, form), list.element) };
 }
 

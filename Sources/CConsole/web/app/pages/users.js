@@ -1,27 +1,23 @@
 /** The people who may log in. */
 import { ask } from '../api.js';
 import { setQuery } from '../router.js';
-import { h, bdi, tableHead, button, field } from '../parts/dom.js';
+import { h, bdi, tableHead, button, field, prefixInput } from '../parts/dom.js';
 import { panel, dialog, confirmByTyping } from '../parts/panel.js';
 import { deleteDocument, saveDocument } from '../documents/writing.js';
 import { t } from '../words.js';
 
 const PREFIX = 'org.couchdb.user:';
 const PAGE = 100;
-const CALM = 200; // milliseconds without a key until the names are read
 
 export default function page({ query, signal, setTitle, setSame, setKeys }) {
   setTitle(t.common.users);
   setSame({ url: '_users/_all_docs', query: { include_docs: true }, settle: ['users', ['list', {}]] });
-  let [prefix, limit, timer] = [query.prefix ?? '', PAGE, 0];
-  const search = h('input', {
-    type: 'search', value: prefix, placeholder: t.databases.prefix, 'aria-label': t.users.namesThatBegin,
-    on: { input: () => { clearTimeout(timer); timer = setTimeout(filter, CALM); } },
-  });
+  let [prefix, limit] = [query.prefix ?? '', PAGE];
+  const search = prefixInput(t.common.namesThatBegin, prefix, filter);
   const list = panel(load, show, { label: t.users.readingTheUsers, isKept: true });
 
-  function filter() {
-    [prefix, limit] = [search.value, PAGE];
+  function filter(begin) {
+    [prefix, limit] = [begin, PAGE];
     setQuery({ prefix });
     list.reload();
   }
@@ -69,8 +65,5 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
 
   setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'r', text: t.common.readAgain, run: list.reload }]);
   list.reload();
-  return {
-    element: h('div', {}, h('h1', {}, t.common.users), h('div', { class: 'toolbar' }, search, button(t.common.new, () => edit())), list.element),
-    leave: () => clearTimeout(timer),
-  };
+  return { element: h('div', {}, h('h1', {}, t.common.users), h('div', { class: 'toolbar' }, search, button(t.common.new, () => edit())), list.element) };
 }

@@ -40,5 +40,5 @@ function curlLine(url, query, text) {
  */
 export function commands({ url, query, text, settle }) {
   const lines = isExact(url) ? [text === undefined && address(url, query).href, curlLine(url, query, text)] : [];
-  return [...lines, typeof settle === 'string' ? settle : settle && settleLine(settle)].filter(Boolean);
+  return [...lines, settle && settleLine(settle)].filter(Boolean);
 }

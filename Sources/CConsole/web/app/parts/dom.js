@@ -94,6 +94,19 @@ export function button(label, run, attributes = {}) {
   return h('button', { type: 'button', class: 'button', on: { click: run }, ...attributes }, label);
 }
 
+const CALM = 200; // milliseconds without a key
+
+/** An input for the beginning of names; it is heard when nobody has typed for a moment. */
+export function prefixInput(label, prefix, onInput) {
+  let timer = 0;
+  const hear = () => { if (input.isConnected) onInput(input.value); };
+  const input = h('input', {
+    type: 'search', value: prefix, placeholder: t.dom.prefix, 'aria-label': label,
+    on: { input: () => { clearTimeout(timer); timer = setTimeout(hear, CALM); } },
+  });
+  return input;
+}
+
 /** A labelled field: a label with its control inside. */
 export function field(label, control, hint) {
   return h('label', { class: 'field' }, h('span', {}, label), control, hint && h('small', { class: 'muted' }, hint));

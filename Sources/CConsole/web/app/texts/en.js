@@ -20,7 +20,7 @@ export default {
     baseLabel: 'base', readAgain: 'read again', twoOrMoreEdits: 'two or more edits', deleted: 'deleted', delete: 'Delete…', create: 'Create',
     deleteOfKey: key => `Delete ${key}`, deleteAction: 'Delete', open: 'Open', search: 'search', new: '+ New', ruleColumn: 'Rule',
     othersCount: n => count(n, 'other'), revision: 'Revision', undo: 'Undo', from: 'From', to: 'To', state: 'State',
-    removeNamed: docId => `Remove ${docId}…`, password: 'Password', showMore: n => `Show ${n} more`,
+    namesThatBegin: 'Names that begin with', removeNamed: docId => `Remove ${docId}…`, password: 'Password', showMore: n => `Show ${n} more`,
   },
   api: {
     status: status => `status ${status}`,
@@ -126,7 +126,7 @@ export default {
     prefixOfTheId: 'prefix of the id', settleMany: 'Settle many…',
   },
   databases: {
-    prefix: 'prefix…', namesThatBegin: 'Names that begin with', readingTheNames: 'Reading the names',
+    readingTheNames: 'Reading the names',
     theListOfDatabases: 'The list of databases is for administrators: open one by its name.', noDatabaseBegins: 'No database begins so.',
     thereIsNoDatabaseYet: 'There is no database yet.', deleted: 'Deleted', size: 'Size', isNotThereAnyMore: 'is not there any more',
     documents: 'documents', conflicts: 'conflicts', sizeLabel: 'size', compacting: 'compacting', delete: key => `Delete ${key}…`,
@@ -235,7 +235,7 @@ export default {
     aRehearsalWritesNothing: 'A rehearsal writes nothing. A run may be stopped or cut at any moment: what is settled stays settled, and nothing is settled twice.',
   },
   users: {
-    readingTheUsers: 'Reading the users', namesThatBegin: 'Names that begin with', noNameBeginsSo: 'No name begins so.',
+    readingTheUsers: 'Reading the users', noNameBeginsSo: 'No name begins so.',
     usersCount: n => count(n, 'user'), theFirst: n => `the first ${count(n, 'user')}`, thereIsNoUserYet: 'There is no user yet; administrators are set by settle serve --admin.', roles: 'Roles',
     rolesLabel: 'roles', change: 'Change…', changeOfName: name => `Change ${name}…`, changeHeading: name => `Change ${name}`, aNewUser: 'A new user',
     separatedByCommas: 'separated by commas', emptyTheOldOneStays: 'empty: the old one stays',
@@ -249,7 +249,7 @@ export default {
     cancel: 'Cancel', typeToGo: word => `Type ${word} to go on`, whatWasTyped: word => `What was typed is not “${word}”.`,
   },
   dom: {
-    actions: 'Actions',
+    actions: 'Actions', prefix: 'prefix…',
   },
   keyList: {
     rows: label => `${label}, rows`, earlier: 'Earlier', rowsOfA: a => `${a} rows`, rowRange: (a, b) => `Rows ${a}–${b}`, reading: 'Reading…',
