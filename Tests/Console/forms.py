@@ -34,7 +34,7 @@ def a_replication_of_this_server(room):
     deadline = time.monotonic() + 30
     while "one" not in [row["id"] for row in server.json("GET", "copied-to/_all_docs")["rows"]]:
         expect(time.monotonic() < deadline, "nothing is replicated")
-        time.sleep(0.1)
+        time.sleep(0.02)
     expect(PASSWORD not in page.content(), "the password is shown")
     document = server.json("GET", "_replicator/here")
     expect("@" not in document["source"]["url"], str(document))

@@ -15,7 +15,8 @@ struct ConsoleTextTests {
     private static let exceptions: Set = [
         "AbortError", "Cookie", "Enter", "Home", "PageUp", "a[href], button, input",
         "${}px", "min(${}px, calc(var(--row) * ${}))", "ben", "staff", "type=milk", "req.query",
-        "/updatedBy", "/updatedAt", "/count", "count, name", #"count > 1 && name begins "M""#, "Settle",
+        "/updatedBy", "/updatedAt", "/count", "count, name", "done = false", "Files", #"count > 1 && name begins "M""#,
+        "Settle",
     ]
     /// Beginnings of commands and code.
     private static let beginnings = ["settle ", "function (", "{"]

@@ -110,7 +110,7 @@ import Testing
         #expect(try client.send("POST", "/_condition", [:]).status == 400)
     }
 
-    @Test func `modules are sent without comments that fill lines and blanks before code, and lines keep their numbers`() {
+    @Test func `modules are sent without comments and blanks before code, and lines keep their numbers`() {
         let source =
             "/** A module. */\nimport 'x';\n\n/**\n * It does\n * something.\n */\nexport const a = 1; // one\n  // two\n  f('/** no */');\n"
         let sent = ConsoleFiles.File("a.js", Array(source.utf8)).bytes

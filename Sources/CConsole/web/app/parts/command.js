@@ -27,7 +27,7 @@ function settleLine([command, values, options = []]) {
 
 /** A line of `curl`, which sends a text if there is one. */
 function curlLine(url, query, text) {
-  const words = [...(session.name ? ['-u', session.name] : []), ...(text === undefined ? [] : ['-H', 'Content-Type: application/json', '-d', text])];
+  const words = [...(session.name ? ['-u', session.name] : []), ...(text === undefined ? [] : ['-H', 'Content-Type:application/json', '-d', text])];
   return ['curl', ...words, address(url, query).href].map(quoted).join(' ');
 }
 
