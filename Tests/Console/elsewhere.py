@@ -69,7 +69,8 @@ def lines_can_be_pasted(room):
         os.symlink(os.path.abspath(tool), os.path.join(folder, "settle"))
         for where, wanted in pages.items():
             visit.go(where)
-            if not visit.page.is_visible("footer pre"):
+            visit.page.wait_for_selector("footer summary")
+            if visit.page.get_attribute("footer details", "open") is None:
                 visit.page.click("footer summary")
             visit.page.wait_for_selector("footer pre:has-text('curl')")
             lines = visit.page.inner_text("footer pre").split("\n")

@@ -14,7 +14,7 @@ def keys_after_a_key(room):
     visit.log_in()
     visit.go("#/groceries/conflict/keyed")
     page = visit.page
-    page.wait_for_selector("text=Would write")
+    page.wait_for_selector("text=What will be written")
 
     def press(keys, row, told):
         for key in keys:
