@@ -16,6 +16,11 @@ PASSWORD = "correct horse"
 CHROMIUM = os.environ.get("SETTLE_CHROMIUM", "/usr/bin/chromium")
 
 
+def named(text):
+    """The selector of the links on a page with a name."""
+    return f"main a:has(bdi:text-is('{text}'))"
+
+
 def signs(digit):
     return digit * 32
 
@@ -29,8 +34,9 @@ def revision(identifier, digits, members, deleted=False):
 class Server:
     """`settle serve` over a folder of its own."""
 
-    def __init__(self, settle, *options, scheme="http"):
+    def __init__(self, settle, *options, scheme="http", console=None):
         self.settle, self.options, self.scheme = settle, options, scheme
+        self.console = {"SETTLE_CONSOLE_FOLDER": console} if console else {}
         self.folder = tempfile.TemporaryDirectory(prefix="settle-console-")
         self.process = None
         self.start()
@@ -38,7 +44,7 @@ class Server:
     def start(self, port=0):
         # A password that is set again ends all sessions, so only the first start sets it.
         first = {"SETTLE_ADMIN": "anna", "SETTLE_ADMIN_PASSWORD": PASSWORD} if self.process is None else {}
-        environment = os.environ | first
+        environment = os.environ | first | self.console
         self.process = subprocess.Popen(
             [self.settle, "serve", "--dir", self.folder.name + "/data", "--port", str(port), "--json", *self.options],
             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -108,7 +114,8 @@ class Visit:
         self.root = (root or server.url) + "_utils/"
         self.page.on("console", self.note)
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        self.page.on("dialog", lambda dialog: dialog.accept())
+        self.on_dialog = lambda dialog: dialog.accept()
+        self.page.on("dialog", lambda dialog: self.on_dialog(dialog))
         self.page.on("request", lambda request: None if request.url.startswith((root or server.url, "data:", "blob:"))
                      else self.complaints.append(f"asked {request.url}"))
 

@@ -16,9 +16,14 @@ import traceback
 
 from documents import DOCUMENTS
 from effects import EFFECTS
+from elsewhere import ELSEWHERE
+from forms import FORMS
 from inspecting import INSPECTING
 from names import NAMES
+from places import PLACES
 from room import PASSWORD, Server, Visit, browser, milk, revision, signs
+from staying import STAYING
+from wide import WIDE
 
 PAGES = ["#/", "#/groceries/docs?fields=name,count", "#/groceries/doc/milk", "#/groceries/doc", "#/groceries/conflicts",
          "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop", "#/groceries/rights", "#/groceries/journal",
@@ -47,11 +52,7 @@ def a_second_language(room):
             module = file.read()
         with open(words, "w") as file:
             file.write(module.replace("{ en: ", "{ de: () => import('./texts/de.js'), en: "))
-        os.environ["SETTLE_CONSOLE_FOLDER"] = web
-        try:
-            server = Server(room.server.settle)
-        finally:
-            del os.environ["SETTLE_CONSOLE_FOLDER"]
+        server = Server(room.server.settle, console=web)
         try:
             for language, shown, title, number in (("de-AT", "de", "Datenbanken", "1.001"), ("en-US", "en", "Databases", "1,001"), ("fr", "en", "Databases", "1,001")):
                 visit = Visit(room.chromium, server, language=language)
@@ -80,6 +81,8 @@ def every_page(room):
             expect(not found, f"{where} at {width}, {scheme}: {found}")
             wide = visit.page.evaluate("document.documentElement.scrollWidth > innerWidth + 1")
             expect(not wide, f"{where} at {width} is wider than the screen")
+            seen = visit.page.evaluate("[...document.querySelectorAll('[hidden]')].filter(one => one.getClientRects().length).length")
+            expect(seen == 0, f"{where} shows {seen} elements that are hidden")
 
 
 def a_member_opens_a_database_by_name(room):
@@ -179,18 +182,15 @@ def three_leaves_are_settled_by_picks(room):
     visit.log_in()
     visit.go("#/groceries/conflict/oat")
     visit.page.wait_for_selector("text=What will be written")
-    visit.page.locator("main").focus()
     visit.page.keyboard.press("3")
     visit.page.wait_for_selector("tr[data-path='/name']:has-text('picked by you')")
     visit.page.keyboard.press("n")
-    visit.page.locator("main").focus()
     visit.page.keyboard.press("2")
     visit.page.wait_for_selector("tr[data-path='/count']:has-text('picked by you')")
     visit.page.wait_for_selector("button.act:not([disabled])")
     shown = [one.get_attribute("title") for one in visit.page.query_selector_all("h2:has-text('What will be written') + ul .rev")]
     lost = visit.page.inner_text("section[aria-label='What will be lost']")
     expect("Soy milk" not in lost and "Oat milk" in lost, lost)
-    visit.page.locator("main").focus()
     visit.page.keyboard.press("Control+Enter")
     visit.page.wait_for_selector("text=Settled:")
     now = room.server.json("GET", "groceries/oat?conflicts=true&revs=true")
@@ -218,13 +218,14 @@ def all_policies_and_a_leaf_that_arrives(room):
     expect(choice.input_value() == policies["default"], "another policy is chosen first")
     rules = visit.page.get_by_label("Other clashes").locator("option").all_text_contents()
     expect(rules == [rule["name"] for rule in policies["rules"] if ":" not in rule["name"]], f"the form offers {rules}")
+    visit.page.click("footer summary")
     for policy in settling:
         choice.select_option(policy["name"])
         visit.page.wait_for_selector(f"label:has-text('{policy['summary']}')")
-        visit.page.wait_for_selector(f"footer pre:has-text('--policy {policy['name']} ')", state="attached")
+        visit.page.wait_for_selector(f"footer pre:has-text('--policy {policy['name']} ')")
         expect(visit.page.get_by_label("Other clashes").is_visible() == ("on_clash" in policy["options"]))
     choice.select_option(policies["default"])
-    visit.page.locator("main").focus()
+    visit.page.click("h1")
     visit.page.keyboard.press("3")
     visit.page.wait_for_selector("button.act:not([disabled])")
     room.server.store("groceries", revision("late", "91", {"name": "Rice milk"}))
@@ -508,7 +509,7 @@ SCENARIOS = [
     every_page, a_second_language, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
-    *NAMES, *DOCUMENTS, *INSPECTING, *EFFECTS,
+    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS,
 ]
 
 PICTURES = [("databases", "#/", 1280), ("documents", "#/groceries/docs?q=count%20%3E%2030&fields=name,count", 1280), ("editor", "#/groceries/doc/milk", 1280),

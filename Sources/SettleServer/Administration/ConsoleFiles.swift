@@ -24,13 +24,13 @@ struct ConsoleFiles: Sendable {
             compressed = packed.isEmpty || packed.count >= bytes.count ? nil : packed
         }
 
-        /// Removes the comments that fill whole lines from a module. The lines keep their numbers.
+        /// Removes the comments that fill whole lines and the blanks before code from a module. The lines keep their numbers.
         private static func withoutComments(_ source: [UInt8]) -> [UInt8] {
             var isComment = false
             let lines = source.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
                 let text = line.drop { $0 == UInt8(ascii: " ") }
                 guard isComment || text.starts(with: Array("/**".utf8)) || text.starts(with: Array("//".utf8)) else {
-                    return line
+                    return text
                 }
                 isComment = !text.starts(with: Array("//".utf8)) && !text.reversed().starts(with: Array("/*".utf8))
                 return []

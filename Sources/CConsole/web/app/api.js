@@ -13,8 +13,26 @@ export class ApiError extends Error {
 }
 
 let logIn = async () => false;
+let asking = null;
+let [page, turnedDown] = [0, -1];
+
 /** Sets what asks for a password when an answer is 401; it says whether to try once more. */
 export function onUnauthorized(ask) { logIn = ask; }
+
+/** Begins a page: what was answered on the one before counts no more. */
+export function beginPage() { page += 1; }
+
+/** Whether the page may ask by itself: not while somebody is asked for a password, nor after they had none. */
+export function mayAskAgain() { return !asking && turnedDown !== page; }
+
+function logInOnce() {
+  const mine = page;
+  asking ??= logIn().then(isDone => {
+    if (!isDone) turnedDown = mine;
+    return isDone;
+  }).finally(() => { asking = null; });
+  return asking;
+}
 
 const heard = new EventTarget();
 /** Calls a function with a line about each request that ended. */
@@ -51,10 +69,10 @@ export function address(where, query) {
 /**
  * Asks, and returns status, headers, text and `json`. A status from 400 on is an `ApiError`. A 401 asks for a password once.
  * Reads are tried again when the connection is lost or the server says 503; writes never are. `DELETE` needs a `rev` in the
- * query; `whole` says that what is deleted has none: a database, an index, a session.
+ * query; `whole` says that what is deleted has none: a database, an index, a session. The foot tells nothing of what is `quiet`.
  */
 export async function ask(where, options = {}) {
-  const { method = 'GET', query, json, text, body, headers = {}, signal, quiet = false, raw = false, whole = false } = options;
+  const { method = 'GET', query, json, text, body, headers = {}, signal, quiet = false, raw = false, whole = false, isLogin = false } = options;
   const isRead = method === 'GET' || method === 'HEAD';
   const sent = { 'X-CouchDB-WWW-Authenticate': 'Cookie', Accept: 'application/json', ...headers };
   if (method === 'DELETE' && !whole && !query?.rev) {
@@ -74,7 +92,7 @@ export async function ask(where, options = {}) {
       if (isRead && attempt < 2) { await pause(500 * (attempt + 1), signal); continue; }
       throw new ApiError(0, 'unreachable', t.api.theServerDoesNotAnswer, null, null);
     }
-    if (response.status === 401 && attempt === 0 && !quiet && await logIn()) continue;
+    if (response.status === 401 && attempt === 0 && !isLogin && await logInOnce()) continue;
     if (response.status === 503 && isRead && attempt < 2) { await pause(1000, signal); continue; }
     if (raw && response.ok) return response;
     const answer = await response.text();
@@ -97,9 +115,10 @@ function pause(milliseconds, signal) {
   });
 }
 
-/** Reads an answer line by line while it comes. */
-export async function stream(where, { query, signal }, onLine) {
+/** Reads an answer line by line while it comes; `onOpen` is called when it begins. */
+export async function stream(where, { query, signal, onOpen }, onLine) {
   const response = await ask(where, { query, signal, raw: true });
+  onOpen();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {

@@ -1,6 +1,6 @@
 /** The shell: top bar, path, tabs, and the page that the address names. */
-import { address, isExact, root, onAnswer } from './api.js';
-import { link, read } from './router.js';
+import { beginPage, root, onAnswer } from './api.js';
+import { link, linkOf, read } from './router.js';
 import { session, onSession, refresh, logOut, loginDialog } from './session.js';
 import { h, bdi, button, replace } from './parts/dom.js';
 import { errorBox, dialog } from './parts/panel.js';
@@ -15,7 +15,8 @@ const status = h('p', { class: 'status', role: 'status' });
 const user = h('span', { class: 'user' });
 const theme = h('select', { 'aria-label': t.main.colours, on: { change: () => setTheme(theme.value) } },
   Object.entries(t.themes).map(([name, text]) => h('option', { value: name }, text)));
-const same = h('details', { class: 'same' });
+const lines = h('pre');
+const same = h('details', { class: 'same', hidden: true, on: { toggle: () => { if (same.open) writeSame(); } } }, h('summary', {}, t.main.theSameElsewhere), lines);
 let leave = null;
 
 function setTheme(name) {
@@ -24,8 +25,10 @@ function setTheme(name) {
   if (name === 'system') delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = name;
 }
 
-// Single keys. They can be switched off, and never count while somebody types.
+// Single keys. They can be switched off, and never count while somebody types: on a radio button or a check box nobody does.
 
+const TYPED = 'input:not([type=radio],[type=checkbox]),textarea,select,[contenteditable]';
+const PRESSED = 'input,button,summary'; // a space presses them
 let shown = [];
 const areOn = () => localStorage.getItem('keys') !== 'off';
 
@@ -34,7 +37,7 @@ function setKeys(keys) { shown = keys; }
 
 document.addEventListener('keydown', event => {
   if (document.querySelector('dialog[open]')) return;
-  const isTyping = event.target.closest?.('input, textarea, select, [contenteditable]');
+  const isTyping = event.target.closest?.(TYPED) || event.key === ' ' && event.target.closest?.(PRESSED);
   const ctrl = event.ctrlKey || event.metaKey;
   const found = shown.find(key => key.key === event.key && Boolean(key.ctrl) === ctrl);
   if (event.altKey || !found && event.key !== '?') return;
@@ -56,12 +59,18 @@ function help() {
   });
 }
 
-/** Shows what does the same as the page: an address, and commands. */
-function setSame({ url, curl, settle }) {
-  // The path of a document “.” would be that of its database.
-  const href = isExact(url) ? address(url).href : null;
-  replace(same, h('summary', {}, t.main.theSameElsewhere),
-    h('pre', {}, [href, href && (curl ?? `curl -u NAME '${href}'`), settle].filter(Boolean).join('\n')));
+let sameAs = null;
+
+/** Says what does the same as the page: `commands` of parts/command.js, which are written when somebody looks. */
+function setSame(doing) {
+  sameAs = doing;
+  same.hidden = false;
+  if (same.open) writeSame();
+}
+
+async function writeSame() {
+  const { commands } = await import('./parts/command.js');
+  replace(lines, commands(sameAs).join('\n'));
 }
 
 function drawPath(where) {
@@ -76,16 +85,25 @@ function drawPath(where) {
 async function show() {
   if (leave && leave() === false) return;
   const where = read(location.hash);
+  if (where.db !== undefined && !location.hash.startsWith('#/db/')) history.replaceState(history.state, '', linkOf(where));
   const control = new AbortController();
   let inner = null;
   leave = () => {
     if (inner?.() === false) return false;
     control.abort();
+    clearTimeout(loading);
     return true;
   };
+  beginPage();
   setKeys([]);
-  replace(same);
+  same.hidden = true;
+  replace(lines);
+  status.textContent = '';
   drawPath(where);
+  // What was there belongs to another path.
+  replace(outlet);
+  outlet.setAttribute('aria-busy', 'true');
+  const loading = setTimeout(() => replace(outlet, h('p', { class: 'muted' }, t.panel.loading)), 150);
   const context = {
     ...where, signal: control.signal, setSame, setKeys,
     setTitle: text => { document.title = `${text} · Settle`; },
@@ -98,17 +116,36 @@ async function show() {
     inner = page.leave;
     replace(outlet, page.element);
   } catch (error) {
+    if (control.signal.aborted) return;
     replace(outlet, h('h1', {}, t.main.thisPageCantBeShown), errorBox(error, show));
+  } finally {
+    clearTimeout(loading);
   }
+  outlet.removeAttribute('aria-busy');
   outlet.dataset.shown = location.hash;
   if (document.activeElement === document.body) outlet.focus({ preventScroll: true });
 }
 
-let last = location.hash;
+/** A file that falls beside the place for files opens in no browser's tab, which would lose what is typed. */
+for (const name of ['dragover', 'drop']) {
+  document.addEventListener(name, event => { if (event.dataTransfer?.types.includes('Files') && event.target.type !== 'file') event.preventDefault(); });
+}
+
+let place = history.state?.place ?? 0; // of the shown page in the history
+let isReturning = false;
 window.addEventListener('hashchange', () => {
-  if (leave && leave() === false) { history.replaceState(null, '', last || '#/'); return; }
+  if (isReturning) { isReturning = false; return; }
+  const step = (history.state?.place ?? place + 1) - place;
+  if (leave && leave() === false) {
+    // Both entries of the history stay.
+    isReturning = true;
+    history.go(-step);
+    return;
+  }
   leave = null;
-  last = location.hash;
+  document.querySelector('dialog[open]')?.close();
+  place += step;
+  history.replaceState({ place }, '');
   show();
 });
 

@@ -7,27 +7,28 @@ import { t } from './words.js';
 export const session = { name: null, roles: [], get isAdmin() { return this.roles.includes('_admin'); } };
 const changed = new EventTarget();
 
-/** Calls a function now and whenever somebody logs in or out. */
-export function onSession(listener) {
-  changed.addEventListener('session', listener);
+/** Calls a function now and whenever somebody else is logged in, until a signal. */
+export function onSession(listener, signal) {
+  changed.addEventListener('session', listener, { signal });
   listener();
 }
 
 /** Asks the server who is logged in. */
 export async function refresh() {
+  const before = JSON.stringify(session);
   try {
-    const { userCtx } = (await ask('_session', { quiet: true })).json;
+    const { userCtx } = (await ask('_session', { quiet: true, isLogin: true })).json;
     Object.assign(session, { name: userCtx.name, roles: userCtx.roles });
   } catch (error) {
     if (error.status !== 401) throw error;
     Object.assign(session, { name: null, roles: [] });
   }
-  changed.dispatchEvent(new Event('session'));
+  if (JSON.stringify(session) !== before) changed.dispatchEvent(new Event('session'));
 }
 
 /** Ends the session, and forgets what the page has in memory. */
 export async function logOut() {
-  await ask('_session', { method: 'DELETE', whole: true, quiet: true });
+  await ask('_session', { method: 'DELETE', whole: true, quiet: true, isLogin: true });
   location.hash = '#/';
   location.reload();
 }
@@ -42,7 +43,7 @@ export function loginFields() {
     first: name,
     async send() {
       const token = code.value.trim();
-      await ask('_session', { method: 'POST', quiet: true, json: { name: name.value, password: password.value, ...(token && { token }) } });
+      await ask('_session', { method: 'POST', quiet: true, isLogin: true, json: { name: name.value, password: password.value, ...(token && { token }) } });
       await refresh();
     },
   };

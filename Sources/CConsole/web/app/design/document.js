@@ -2,7 +2,7 @@
 import { ask, path } from '../api.js';
 import { link } from '../router.js';
 import { h, bdi, button, replace, field } from '../parts/dom.js';
-import { panel, dialog } from '../parts/panel.js';
+import { panel, dialog, unsaved } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
 import { equal, parse, stringify } from '../value/json.js';
 import { saveDocument } from '../documents/writing.js';
@@ -23,7 +23,7 @@ const NEW_RULE = 'function (doc, old, user, security) {\n  if (!doc._deleted && 
 export function one({ db, id, signal, setTitle, setSame, setKeys }) {
   const whole = `_design/${id}`;
   setTitle(`${db}: ${id}`);
-  setSame({ url: path`${db}/${whole}`, settle: `settle design show URL/${db} ${id}` });
+  setSame({ url: path`${db}/${whole}`, settle: ['get', [{ db }, whole]] });
   let document = null;
   let stored = null; // the views as they are stored
   let chosen = null; // {kind, name}; the rule has no name
@@ -147,11 +147,12 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
     main.reload();
   }
 
+  const mayLeave = unsaved(() => !isSaved, signal);
   setKeys([{ key: 's', ctrl: true, text: t.common.saveKey, run: save }]);
   main.reload();
   return {
     element: h('div', {}, h('h1', {}, bdi(id)), h('div', { class: 'toolbar' }, button(t.designDocument.saveButton, save, { class: 'button primary' }), h('a', { class: 'button', href: link([db, 'doc', whole]) }, t.designDocument.asADocument)), problems, main.element),
-    leave: () => { tried.stop(); return isSaved || confirm(t.common.whatWasTyped); },
+    leave: () => { tried.stop(); return mayLeave(); },
   };
 }
 

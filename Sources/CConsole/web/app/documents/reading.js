@@ -35,6 +35,20 @@ async function readByName(db, id, { rev, signal, quiet }) {
   return { text: await laidOut(text), rev: found.get('_rev'), isDeleted: false, attachments: JSON.parse(text)._attachments ?? {} };
 }
 
+/** A revision, `now`, and the one `before` it, without their histories, each `null` if its body is gone; `isFirst` if none was before it. */
+export async function readChange(db, id, rev, signal) {
+  const read = async one => {
+    const answer = await ask(path`${db}/_bulk_get`, { method: 'POST', query: { revs: true }, json: { docs: [{ id, rev: one }] }, signal, quiet: true });
+    return parse(answer.text).get('results')[0].get('docs')[0].get('ok') ?? null;
+  };
+  const now = await read(rev);
+  const [, parent] = now?.get('_revisions').get('ids') ?? [];
+  const generation = Number(rev.split('-')[0]);
+  const before = parent === undefined ? null : await read(`${generation - 1}-${parent}`);
+  for (const body of [now, before]) body?.delete('_revisions');
+  return { now, before, isFirst: generation === 1 };
+}
+
 /** The revision that wins, all leaves, and all revisions of a document; `null` where there is none. */
 export async function readTree(db, id, signal) {
   if (id.startsWith('_local/') || !isExact(path`${db}/_conflicts/${id}`)) return null;

@@ -12,7 +12,8 @@ const rowOf = ({ id, value }) => ({ id, rev: value.rev, isDeleted: value.deleted
  * Understands a search line: an exact id, `mi*`, a selector, a condition, words where there is an index of texts, or the
  * beginning of a list.
  *
- * @returns `low` and `high`, the range of ids, or a `selector`; `found` is a row of that very id, `missing` says there is none
+ * @returns `low` and `high`, the range of ids, or a `selector`; `found` is a row of that very id, `missing` says there is none, and
+ *   `words` that there is none and the `index` of texts is asked
  */
 export async function understand(db, line, signal) {
   const text = line.trim();
@@ -29,11 +30,16 @@ export async function understand(db, line, signal) {
       if (error.error !== 'bad_condition' || OPERATOR.test(text)) throw error;
     }
   }
-  if (/\s/.test(text)) {
-    const { indexes } = (await ask(path`${db}/_index`, { signal, quiet: true })).json;
-    if (indexes.some(index => index.type === 'text')) return { selector: new Map([['$text', text]]) };
-  }
+  const index = await textIndex(db, signal);
+  if (index) return { selector: new Map([['$text', text]]), words: text, index: [index.ddoc, index.name] };
   return { low: text, missing: true };
+}
+
+/** An index of texts, of all documents if there is one, and of all their texts. */
+async function textIndex(db, signal) {
+  const { indexes } = (await ask(path`${db}/_index`, { signal, quiet: true })).json;
+  const width = ({ def }) => (Object.keys(def.partial_filter_selector ?? def.selector ?? {}).length ? 0 : 2) + (def.fields.length ? 0 : 1);
+  return indexes.filter(index => index.type === 'text').sort((one, other) => width(other) - width(one))[0];
 }
 
 /** Pages of ids, for `keyList`. A document of that very id that is deleted stands first, since the list has it not. */
@@ -55,12 +61,12 @@ export function listed(db, { low, high, found }, from, signal) {
   };
 }
 
-/** Pages of what a selector finds, for `keyList`; `onFacts` hears what it has cost so far. */
-export function selected(db, selector, signal, onFacts) {
+/** Pages of what a selector finds, for `keyList`, by an index if one is given; `onFacts` hears what it has cost so far. */
+export function selected(db, { selector, index }, signal, onFacts) {
   const costs = new Map();
   return {
     async load(bookmark, limit) {
-      const text = stringify({ selector, fields: ['_id', '_rev'], limit, execution_stats: true, bookmark: bookmark ?? undefined });
+      const text = stringify({ selector, fields: ['_id', '_rev'], limit, execution_stats: true, bookmark: bookmark ?? undefined, use_index: index });
       const answer = (await ask(path`${db}/_find`, { method: 'POST', text, signal })).json;
       const { total_docs_examined: docs = 0, total_keys_examined: keys = 0 } = answer.execution_stats ?? {};
       costs.set(bookmark, Math.max(docs, keys));

@@ -9,6 +9,11 @@ export async function saveDocument(db, id, text) {
   return post(db, new Map([...parse(text), ['_id', id]]));
 }
 
+/** Copies a revision, with its attachments, to another id, and returns the copy's revision. */
+export async function copyDocument(db, id, name, rev) {
+  return (await ask(path`${db}/${id}`, { method: 'COPY', query: { rev }, headers: { Destination: encodeURIComponent(name) } })).json.rev;
+}
+
 /** Deletes a revision of a document; fails without one. */
 export async function deleteDocument(db, id, rev) {
   const where = path`${db}/${id}`;

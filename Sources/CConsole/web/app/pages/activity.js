@@ -7,11 +7,11 @@ import { moment, t } from '../words.js';
 export default function page({ signal, setTitle, setSame }) {
   setTitle(t.common.activity);
   setSame({ url: '_active_tasks' });
-  const list = panel(async () => (await ask('_active_tasks', { signal, quiet: true })).json, show, { label: t.activity.readingTheTasks });
+  const list = panel(async () => (await ask('_active_tasks', { signal, quiet: true })).json, show, { label: t.activity.readingTheTasks, again: 2000, signal });
 
   function show(tasks) {
     if (tasks.length === 0) return h('p', { class: 'muted' }, t.activity.nothingIsBeingDone);
-    return h('ul', { class: 'stack' }, tasks.map(task => h('li', { class: 'card' },
+    return h('ul', { class: 'stack' }, tasks.map(task => h('li', { class: 'card', 'data-key': task.replication_id ?? task.pid ?? task.database },
       h('strong', {}, task.type.replaceAll('_', ' ')), ' ', bdi([task.database, task.design_document, task.source && `${task.source} → ${task.target}`].filter(Boolean).join(' ')), ' ',
       typeof task.progress === 'number' && [h('progress', { max: 100, value: task.progress, 'aria-label': t.common.progress }), ` ${task.progress} % `],
       task.docs_written !== undefined && t.activity.documentsWritten(task.docs_written),
@@ -19,6 +19,5 @@ export default function page({ signal, setTitle, setSame }) {
   }
 
   list.reload();
-  const timer = setInterval(() => { if (!document.hidden) list.reload(); }, 2000);
-  return { element: h('div', {}, h('h1', {}, t.common.activity), list.element), leave: () => clearInterval(timer) };
+  return { element: h('div', {}, h('h1', {}, t.common.activity), list.element) };
 }

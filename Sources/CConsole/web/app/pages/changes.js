@@ -1,20 +1,23 @@
 /** What changes in a database, newest on top. */
-import { ask, path, stream } from '../api.js';
+import { ask, ApiError, path, stream } from '../api.js';
 import { link } from '../router.js';
+import { readChange } from '../documents/reading.js';
 import { h, bdi, button, replace } from '../parts/dom.js';
 import { errorBox } from '../parts/panel.js';
 import { sparkLine } from '../parts/spark-line.js';
-import { parse, stringify } from '../value/json.js';
+import { stringify } from '../value/json.js';
 import { differences } from '../value/compare.js';
 import { short, t } from '../words.js';
 
 const KEPT = 500;
 const IDLE = 10 * 60_000;
+const LONGEST = 30_000; // milliseconds until a lost feed is opened again
+const STEADY = 5000; // milliseconds after which a feed that ends did work
 
 export default function page({ db, signal, setTitle, setSame, setKeys }) {
   setTitle(t.changes.changesTitle(db));
-  setSame({ url: `${encodeURIComponent(db)}/_changes?descending=true&limit=50`, settle: `settle changes URL/${db} --follow` });
-  const list = h('ol', { class: 'plain', reversed: true });
+  setSame({ url: path`${db}/_changes`, query: { descending: true, limit: 50 }, settle: ['changes', [{ db }], ['--descending', '--limit', '50']] });
+  const list = h('ul', { class: 'plain' });
   const problems = h('div');
   const state = h('span', { role: 'status' });
   const rate = sparkLine({ label: t.changes.changesASecond });
@@ -23,42 +26,60 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
   let since = 'now';
   let arrived = 0;
   let lastUse = Date.now();
+  let [attempts, timer] = [0, 0];
 
   async function first() {
     try {
       const answer = (await ask(path`${db}/_changes`, { query: { descending: true, limit: 50 }, signal })).json;
       replace(list, answer.results.map(row));
-      since = answer.results[0]?.seq ?? 'now';
+      since = answer.results[0]?.seq ?? answer.last_seq;
       begin();
     } catch (error) { if (error.name !== 'AbortError') replace(problems, errorBox(error, first)); }
   }
 
   /** One feed a tab: browsers allow six connections to a server. */
   async function begin() {
+    clearTimeout(timer);
+    replace(problems);
     const control = new AbortController();
     feed = control;
     signal.addEventListener('abort', () => control.abort(), { once: true });
     pause.textContent = t.changes.pause;
-    state.textContent = t.changes.live;
     const began = Date.now();
+    const onOpen = () => { state.textContent = t.changes.live; };
+    const isSteady = () => Date.now() - began > STEADY;
     try {
-      await stream(path`${db}/_changes`, { query: { feed: 'continuous', since, heartbeat: 30_000 }, signal: control.signal }, line => {
+      await stream(path`${db}/_changes`, { query: { feed: 'continuous', since, heartbeat: 30_000 }, signal: control.signal, onOpen }, line => {
         const change = JSON.parse(line);
         if (change.last_seq) { since = change.last_seq; return; }
         since = change.seq;
+        attempts = 0;
         arrived += 1;
         list.prepend(row(change));
         while (list.childElementCount > KEPT) list.lastElementChild.remove();
       });
       if (feed !== control) return;
       // A feed ends with the session that opened it; there may be a newer one, and else the next request asks for a login.
-      if (Date.now() - began > 5000) begin(); else end(t.changes.theFeedHasEnded);
+      if (isSteady()) begin(); else beginLater();
     } catch (error) {
-      if (error.name !== 'AbortError' && feed === control) { end(t.changes.notLive); replace(problems, errorBox(error, begin)); }
+      if (error.name === 'AbortError' || feed !== control) return;
+      if (error instanceof ApiError && error.status > 0 && error.status < 500) {
+        end(t.changes.notLive);
+        replace(problems, errorBox(error, begin));
+      } else beginLater();
     }
   }
 
+  /** Opens a feed that was lost again, after a while that grows; it goes on where it ended. */
+  function beginLater() {
+    const wait = Math.min(LONGEST, 1000 * 2 ** attempts);
+    attempts += 1;
+    state.textContent = t.changes.lost(Math.round(wait / 1000));
+    timer = setTimeout(begin, wait);
+  }
+
   function end(words) {
+    clearTimeout(timer);
     feed?.abort();
     feed = null;
     pause.textContent = t.changes.goOn;
@@ -76,15 +97,11 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
   async function compare(change, look) {
     try {
       const [{ rev }] = change.changes;
-      const now = parse((await ask(path`${db}/${change.id}`, { query: { rev, revs_info: true }, signal, quiet: true })).text);
-      const before = now.get('_revs_info')?.[1];
-      now.delete('_revs_info');
-      const old = before?.get('status') === 'available'
-        ? parse((await ask(path`${db}/${change.id}`, { query: { rev: before.get('rev') }, signal, quiet: true })).text) : null;
+      const { now, before, isFirst } = await readChange(db, change.id, rev, signal);
       const signs = { added: '+', removed: '−', changed: '~' };
       replace(look,
-        before && !old && h('p', { class: 'muted' }, t.changes.theBodyBefore),
-        (old || !before) && h('ul', {}, differences(old ?? new Map(), now).map(({ path: place, kind, before: was, after }) => h('li', {},
+        (!now || !before && !isFirst) && h('p', { class: 'muted' }, now ? t.changes.theBodyBefore : t.changes.theBodyIsGone),
+        now && (before || isFirst) && h('ul', {}, differences(before ?? new Map(), now).map(({ path: place, kind, before: was, after }) => h('li', {},
           `${signs[kind]} `, bdi(place), ' ', was !== undefined && [h('span', { class: 'diff-gone' }, bdi(stringify(was))), ' → '], after !== undefined && h('span', { class: 'diff-new' }, bdi(stringify(after)))))),
         h('a', { href: link([db, 'doc', change.id]) }, t.common.toTheDocument));
     } catch (error) { replace(look, errorBox(error)); }
@@ -95,7 +112,7 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
   document.addEventListener('visibilitychange', hide);
   document.addEventListener('keydown', use);
   document.addEventListener('pointerdown', use);
-  const timer = setInterval(() => {
+  const clock = setInterval(() => {
     rate.push(arrived);
     arrived = 0;
     if (feed && Date.now() - lastUse > IDLE) end(t.changes.pausedAfterTenMinutesWithout);
@@ -105,7 +122,7 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
   return {
     element: h('div', {}, h('h1', {}, t.common.changes), h('div', { class: 'toolbar' }, state, pause, rate.element), problems, list),
     leave() {
-      clearInterval(timer);
+      clearInterval(clock);
       document.removeEventListener('visibilitychange', hide);
       document.removeEventListener('keydown', use);
       document.removeEventListener('pointerdown', use);

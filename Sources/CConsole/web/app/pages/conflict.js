@@ -40,8 +40,8 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
   const dock = h('div', { class: 'dock toolbar', role: 'group', 'aria-label': t.conflict.theResult, hidden: true });
 
   function showSame() {
-    const words = { merge: `--policy ${policy.name}`, keep: `--keep ${way.rev}`, delete: '--delete' }[way.name];
-    setSame({ url: path`${db}/_conflicts/${id}`, settle: `settle resolve URL/${db} ${id} ${words} --dry-run` });
+    const options = { merge: ['--policy', policy.name], keep: ['--keep', way.rev], delete: ['--delete'] }[way.name];
+    setSame({ url: path`${db}/_conflicts/${id}`, settle: ['resolve', [{ db }, id], [...options, '--dry-run']] });
   }
 
   async function load() {

@@ -1,7 +1,7 @@
 /** The documents in conflict, grouped by what differs or by their ids. */
 import { ask, path } from '../api.js';
 import { link, setQuery } from '../router.js';
-import { session } from '../session.js';
+import { session, onSession } from '../session.js';
 import { h, bdi, tableHead, button, replace, field } from '../parts/dom.js';
 import { errorBox } from '../parts/panel.js';
 import { number, short, t } from '../words.js';
@@ -19,7 +19,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   async function read(isNew) {
     replace(problems);
     if (isNew) { rows = []; next = null; }
-    setSame({ url: `${encodeURIComponent(db)}/_conflicts?kind=${kind}`, settle: `settle conflicts URL/${db}` });
+    setSame({ url: path`${db}/_conflicts`, query: { kind }, settle: ['conflicts', [{ db }], kind === 'branches' ? [] : ['--deletions']] });
     more.disabled = true;
     try {
       const answer = (await ask(path`${db}/_conflicts`, { signal, query: { kind, differs: true, limit: PAGE + 1, ...(next !== null && { startkey: JSON.stringify(next) }) } })).json;
@@ -49,13 +49,15 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   const choose = (label, value, words, set) => field(label, h('select', { on: { change: event => set(event.target.value) } },
     Object.entries(words).map(([name, text]) => h('option', { value: name, selected: name === value }, text))));
   setKeys([{ key: 'r', text: t.common.readAgain, run: () => read(true) }]);
+  const many = h('a', { class: 'button', href: link([db, 'settle'], { kind }) }, t.conflicts.settleMany);
+  onSession(() => { many.hidden = !session.name; }, signal);
   read(true);
   return {
     element: h('div', {}, h('h1', {}, t.common.conflicts),
       h('div', { class: 'toolbar' },
-        choose(t.common.kind, kind, { all: t.common.all, branches: t.common.twoOrMoreEdits, deletions: t.common.aDeletionAgainstAnEdit }, value => { kind = value; setQuery({ kind }); read(true); }),
+        choose(t.common.kind, kind, { all: t.common.all, branches: t.common.twoOrMoreEdits, deletions: t.common.aDeletionAgainstAnEdit }, value => { kind = value; many.href = link([db, 'settle'], { kind }); setQuery({ kind }); read(true); }),
         choose(t.conflicts.group, by, { members: t.conflicts.membersThatDiffer, prefix: t.conflicts.prefixOfTheId }, value => { by = value; setQuery({ by }); draw(); }),
-        session.name && h('a', { class: 'button', href: link([db, 'settle'], { kind }) }, t.conflicts.settleMany)),
+        many),
       problems, summary, list, more),
   };
 }

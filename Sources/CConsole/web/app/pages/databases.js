@@ -1,8 +1,8 @@
 /** The databases of the server. */
 import { ask, path } from '../api.js';
-import { link } from '../router.js';
-import { session } from '../session.js';
-import { h, bdi, tableHead, button, field } from '../parts/dom.js';
+import { link, setQuery } from '../router.js';
+import { session, onSession } from '../session.js';
+import { h, bdi, tableHead, button, field, prefixInput } from '../parts/dom.js';
 import { panel, dialog, confirmByTyping } from '../parts/panel.js';
 import { number, bytes, t } from '../words.js';
 
@@ -10,14 +10,17 @@ const PAGE = 50;
 
 export default function page({ query, signal, setTitle, setSame, setKeys }) {
   setTitle(t.common.databases);
-  setSame({ url: '_all_dbs', settle: 'settle dbs URL' });
   let prefix = query.prefix ?? '';
   let limit = PAGE;
-  const search = h('input', {
-    type: 'search', value: prefix, placeholder: t.databases.prefix, 'aria-label': t.databases.namesThatBegin,
-    on: { input: () => { prefix = search.value; limit = PAGE; list.reload(); } },
-  });
-  const list = panel(load, show, { label: t.databases.readingTheNames });
+  const search = prefixInput(t.common.namesThatBegin, prefix, filter);
+  const list = panel(load, show, { label: t.databases.readingTheNames, again: 10_000, signal });
+  const made = button(t.common.new, create);
+
+  function filter(begin) {
+    [prefix, limit] = [begin, PAGE];
+    setQuery({ prefix });
+    list.reload();
+  }
 
   async function load() {
     const bounds = prefix ? { startkey: JSON.stringify(prefix), endkey: JSON.stringify(`${prefix}\u{10ffff}`) } : {};
@@ -49,8 +52,8 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
 
   function row({ key, info }) {
     const open = info && info.conflicts.branches + info.conflicts.deletions;
-    if (!info) return h('tr', {}, h('th', { scope: 'row' }, bdi(key)), h('td', { colspan: 5, class: 'muted' }, t.databases.isNotThereAnyMore));
-    return h('tr', {},
+    if (!info) return h('tr', { 'data-key': key }, h('th', { scope: 'row' }, bdi(key)), h('td', { colspan: 5, class: 'muted' }, t.databases.isNotThereAnyMore));
+    return h('tr', { 'data-key': key },
       h('th', { scope: 'row' }, h('a', { href: link([key, 'docs']) }, bdi(key))),
       h('td', { class: 'num', 'data-label': t.databases.documents }, number(info.doc_count)),
       h('td', { class: 'num', 'data-label': t.databases.conflicts }, open ? h('a', { href: link([key, 'conflicts']), class: 'warn' }, `${number(open)} ▲`) : '0'),
@@ -62,16 +65,16 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
 
   async function create() {
     const name = h('input', { required: true, autocapitalize: 'off', spellcheck: 'false' });
-    const made = await dialog({
+    const created = await dialog({
       title: t.databases.aNewDatabase, body: field(t.common.name, name, t.databases.smallLettersDigits),
       actions: [{ label: t.common.create, kind: 'primary', run: async () => { await ask(path`${name.value}`, { method: 'PUT' }); return name.value; } }],
     });
-    if (made) location.hash = link([made, 'docs']);
+    if (created) location.hash = link([created, 'docs']);
   }
 
   async function remove(key, info) {
     const gone = await confirmByTyping({
-      title: t.common.deleteOfKey(key), text: t.databases.documentsAreDeletedHere(number(info.doc_count)),
+      title: t.common.deleteOfKey(key), text: t.databases.documentsAreDeletedHere(info.doc_count),
       word: key, action: t.common.deleteAction, run: () => ask(path`${key}`, { method: 'DELETE', whole: true }),
     });
     if (gone) list.reload();
@@ -80,12 +83,11 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
   const open = h('input', { 'aria-label': t.databases.openADatabase, placeholder: t.databases.openByName });
   const form = h('form', { class: 'toolbar', on: { submit: event => { event.preventDefault(); if (open.value) location.hash = link([open.value, 'docs']); } } }, open, h('button', { class: 'button' }, t.common.open));
   setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'r', text: t.common.readAgain, run: list.reload }]);
-  list.reload();
-  const timer = setInterval(() => { if (!document.hidden) list.reload(); }, 10_000);
-  return {
-    element: h('div', {}, h('h1', {}, t.common.databases),
-      h('div', { class: 'toolbar' }, search, session.isAdmin && button(t.common.new, create), form), list.element),
-    leave: () => clearInterval(timer),
-  };
+  onSession(() => {
+    setSame({ url: '_all_dbs', settle: ['databases', [{}], ['--all']] });
+    made.hidden = !session.isAdmin;
+    list.reload();
+  }, signal);
+  return { element: h('div', {}, h('h1', {}, t.common.databases), h('div', { class: 'toolbar' }, search, made, form), list.element) };
 }
 

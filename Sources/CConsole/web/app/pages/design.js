@@ -12,7 +12,7 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
 
   function list() {
     setTitle(t.design.designDocumentsTitle(db));
-    setSame({ url: `${encodeURIComponent(db)}/_design_docs?include_docs=true`, settle: `settle design list URL/${db}` });
+    setSame({ url: path`${db}/_design_docs`, query: { include_docs: true }, settle: ['design', ['list', { db }]] });
     const all = panel(async () => (await ask(path`${db}/_design_docs`, { query: { include_docs: true, limit: 200 }, signal })).json.rows, rows => rows.length === 0
       ? h('p', { class: 'muted' }, t.design.thereIsNoDesignDocument)
       : h('table', { class: 'cards' }, tableHead([t.common.name, t.design.language, t.design.views, t.design.filters, t.design.updates, t.common.ruleColumn]), h('tbody', {}, rows.map(({ id: whole, doc }) => h('tr', {},

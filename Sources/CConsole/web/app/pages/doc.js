@@ -1,16 +1,16 @@
 /** One document: its text as it is spelt, its revisions and attachments. */
-import { ask, path } from '../api.js';
+import { ask, isExact, path } from '../api.js';
 import { link } from '../router.js';
 import { h, bdi, button, replace, field, visible } from '../parts/dom.js';
-import { panel, errorBox, dialog } from '../parts/panel.js';
+import { panel, errorBox, dialog, unsaved } from '../parts/panel.js';
 import { COLOURED } from '../parts/code-area.js';
 import { parseNoting } from '../value/json.js';
-import { format, withRev } from '../value/json-text.js';
+import { format, withId, withRev } from '../value/json-text.js';
 import { editor } from '../documents/editor.js';
 import { readDocument, readTree } from '../documents/reading.js';
 import { revisionList } from '../documents/revisions.js';
 import { attachmentList } from '../documents/attachments.js';
-import { deleteDocument, saveDocument } from '../documents/writing.js';
+import { copyDocument, deleteDocument, saveDocument } from '../documents/writing.js';
 import { clashView } from '../documents/clash.js';
 import { bytes, short, t } from '../words.js';
 
@@ -24,9 +24,9 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   const side = h('aside', { 'aria-label': t.doc.revisionsAndAttachments });
   const area = editor({ label: t.doc.theDocument, onInput: () => { clearTimeout(timer); timer = setTimeout(look, CALM); } });
   // The text stays where it is while the document is read again, with its place and the cursor in it.
-  const place = h('div', { hidden: !isNew }, area.element);
+  const shownText = h('div', { hidden: !isNew }, area.element);
   const main = panel(load, shown, { label: t.doc.readingTheDocument });
-  let loaded = { text: '{\n  "_id": ""\n}', rev: null };
+  let loaded = { text: `{\n  "_id": "${madeID()}"\n}`, rev: null };
   let timer = 0;
   let [isSaving, isAskedAgain] = [false, false];
 
@@ -42,7 +42,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
 
   function shown(found) {
     if (!found) return null;
-    setSame({ url: path`${db}/${id}`, settle: `settle get URL/${db} ${id}` });
+    showSame();
     const others = (found.tree?.leaves.length ?? 1) - 1;
     const text = found.text ?? `{\n  "_id": ${JSON.stringify(id)}\n}`;
     // What was typed while it was read stays, and so does the revision that it was typed on.
@@ -54,10 +54,17 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     look();
     replace(side, found.tree && revisionList({ db, id, tree: found.tree, shown: found.rev }),
       found.rev && !id.startsWith('_local/') && attachmentList({ db, id, rev: found.rev, stubs: found.attachments, signal, mayWrite: query.rev ? null : mayWrite, onWritten: main.reload }));
-    place.hidden = found.text === null && Boolean(query.rev);
+    shownText.hidden = found.text === null && Boolean(query.rev);
     return h('p', {}, found.rev && h('span', { class: 'rev', title: found.rev }, short(found.rev)), ' ',
       found.tree?.isConflict && others > 0 && h('a', { class: 'warn', href: link([db, 'conflict', id]) }, t.doc.inConflictWithInspect(t.common.othersCount(others))),
       state(found), query.rev && [' ', h('a', { href: link([db, 'doc', id]) }, t.doc.toTheNewest)]);
+  }
+
+  /** An id that can't be in a path is sent. */
+  function showSame() {
+    const line = ['get', [{ db }, id], query.rev ? ['--rev', query.rev] : []];
+    if (isExact(path`${db}/${id}`)) setSame({ url: path`${db}/${id}`, query: { rev: query.rev }, settle: line });
+    else setSame({ url: path`${db}/_bulk_get`, text: JSON.stringify({ docs: [{ id, rev: query.rev }] }), settle: line });
   }
 
   function state(found) {
@@ -125,6 +132,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   async function send(value, sent) {
     const name = isNew ? value.get('_id') : id;
     if (!name) { area.showError({ line: 1, column: 1, message: t.doc.aDocumentNeedsAnId }); return; }
+    if (value.has('_id') && value.get('_id') !== name) { await renamed(value.get('_id'), sent); return; }
     const text = query.rev ? withRev(sent, loaded.newest) : sent;
     try {
       // Blanks between the tokens of a long text would count as its size.
@@ -138,8 +146,9 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       if (now !== sent) return;
       if (isNew || query.rev) location.hash = link([db, 'doc', name]); else await main.reload();
     } catch (error) {
-      if (error.status !== 409 || isNew) throw error;
-      await collided(sent);
+      if (error.status !== 409) throw error;
+      if (isNew) replace(problems, h('p', { class: 'warn', role: 'alert' }, t.doc.thereIsADocument, h('a', { href: link([db, 'doc', name]) }, bdi(name)), t.doc.takeAnotherId));
+      else await collided(sent);
     }
   }
 
@@ -156,6 +165,24 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
         area.focus();
       },
     }));
+  }
+
+  /** The id in the text is another one: the text is saved as another document, or the id is put back. */
+  async function renamed(name, sent) {
+    replace(problems);
+    const isText = typeof name === 'string' && name !== '';
+    const takeBack = { label: t.doc.putTheIdBack, run: () => { area.put(withId(sent, id)); return t.doc.putTheIdBack; } };
+    const done = await dialog({
+      title: t.doc.theIdIsAnother, body: h('p', {}, t.doc.anIdStays(visible(id))),
+      actions: isText ? [{ label: t.doc.saveAsAnother(visible(name)), kind: 'primary', run: async () => {
+        const rev = Object.keys(loaded.attachments ?? {}).length ? await copyDocument(db, id, name, loaded.rev) : null;
+        await saveDocument(db, name, withRev(sent, rev));
+        return name;
+      } }, takeBack] : [takeBack],
+    });
+    if (done === undefined || done === t.doc.putTheIdBack) return;
+    area.store(area.text);
+    location.hash = link([db, 'doc', done]);
   }
 
   async function check() {
@@ -175,7 +202,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     const name = h('input', { required: true });
     const made = await dialog({
       title: t.doc.copy, body: h('div', { class: 'stack' }, h('p', {}, t.doc.theStoredRevisionIsCopied), field(t.doc.idOfTheCopy, name)),
-      actions: [{ label: t.doc.copy, kind: 'primary', run: async () => { await ask(path`${db}/${id}`, { method: 'COPY', query: { rev: query.rev }, headers: { Destination: encodeURIComponent(name.value) } }); return name.value; } }],
+      actions: [{ label: t.doc.copy, kind: 'primary', run: async () => { await copyDocument(db, id, name.value, query.rev); return name.value; } }],
     });
     if (made) location.hash = link([db, 'doc', made]);
   }
@@ -189,8 +216,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     if (gone) { area.store(area.text); location.hash = link([db, 'docs']); }
   }
 
-  const warn = event => { if (area.isChanged) event.preventDefault(); };
-  window.addEventListener('beforeunload', warn);
+  const mayLeave = unsaved(() => area.isChanged, signal);
   setKeys([{ key: 's', ctrl: true, text: t.common.saveKey, run: save }]);
   area.store(loaded.text);
   main.reload();
@@ -198,12 +224,16 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     element: h('div', {}, h('h1', {}, isNew ? t.doc.aNewDocument : bdi(id)), main.element, size,
       h('div', { class: 'toolbar' }, button(t.common.save, save, { class: 'button primary', title: t.doc.ctrlS }), button(t.doc.check, check),
         !isNew && [button(t.doc.copyButton, copy), button(t.common.delete, remove, { class: 'button danger' }), h('a', { class: 'button', href: link([db, 'conflict', id]) }, t.doc.tree)]),
-      problems, notes, h('div', { class: 'two' }, place, side)),
+      problems, notes, h('div', { class: 'two' }, shownText, side)),
     leave() {
-      if (area.isChanged && !confirm(t.common.whatWasTyped)) return false;
+      if (!mayLeave()) return false;
       clearTimeout(timer);
-      window.removeEventListener('beforeunload', warn);
       return true;
     },
   };
+}
+
+/** An id for a new document: 32 hexadecimal digits, as the server's own. */
+function madeID() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map(byte => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,4 +1,5 @@
 /** The documents of a database: ids and revisions, by an id, its beginning, a condition or a selector. */
+import { path } from '../api.js';
 import { link, setQuery } from '../router.js';
 import { h, bdi, replace } from '../parts/dom.js';
 import { errorBox } from '../parts/panel.js';
@@ -37,11 +38,27 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     try {
       const asked = await understand(db, words, mine);
       if (mine.aborted) return;
-      setSame({ url: `${encodeURIComponent(db)}/_all_docs?limit=200`, settle: asked.selector ? `settle find URL/${db} '${words.replaceAll('\'', '\'\\\'\'')}'` : `settle docs URL/${db}` });
+      showSame(asked);
       if (asked.missing) replace(notes, h('p', {}, t.docs.noDocumentHasTheId, bdi(words), t.docs.theseAreTheIds));
+      if (asked.words) {
+        replace(notes, h('p', {}, t.docs.noDocumentHasTheId, bdi(words), t.docs.theseHaveTheWords, h('a', { href: link([db, 'docs'], { q: `${words}*`, fields: fields.join(',') }) }, t.docs.idsThatBeginSo)));
+      }
       if (asked.found?.isDeleted) replace(notes, h('p', {}, t.docs.theDocument, bdi(words), t.docs.isDeletedTheIds));
-      make(asked.selector ? selected(db, asked.selector, mine, facts => tell(asked.selector, facts)) : listed(db, asked, from, mine), Boolean(asked.selector));
+      make(asked.selector ? selected(db, asked, mine, facts => { if (!asked.words) tell(asked.selector, facts); }) : listed(db, asked, from, mine), Boolean(asked.selector));
     } catch (error) { if (!mine.aborted) notes.append(errorBox(error, read)); }
+  }
+
+  function showSame({ selector, index, low, high }) {
+    const limit = ['--limit', '200'];
+    if (selector) {
+      const text = stringify({ selector, fields: ['_id', '_rev'], limit: 200, use_index: index });
+      setSame({ url: path`${db}/_find`, text, settle: ['find', [{ db }, stringify(selector)], [...limit, ...(index ? ['--use-index', index.join('/').replace('_design/', '')] : [])]] });
+      return;
+    }
+    const first = from ?? low;
+    const range = { limit: 200, startkey: first && JSON.stringify(first), endkey: high && JSON.stringify(high) };
+    const isPrefix = high !== undefined && from === undefined;
+    setSame({ url: path`${db}/_all_docs`, query: range, settle: ['docs', [{ db }], [...limit, ...(first ? [isPrefix ? '--prefix' : '--from', first] : [])]] });
   }
 
   function make(source, isSelected) {

@@ -11,7 +11,7 @@ const SIGNS = { added: '+', removed: '−', changed: '~' };
 
 export default function page({ db, signal, setTitle, setSame }) {
   setTitle(t.journal.journalTitle(db));
-  setSame({ url: `${encodeURIComponent(db)}/_journal`, settle: `settle log ${db}` });
+  setSame({ url: path`${db}/_journal`, settle: ['log', [{ db }]] });
   const list = panel(load, show, { label: t.journal.readingTheJournal });
 
   async function load() {

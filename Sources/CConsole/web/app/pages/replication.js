@@ -15,7 +15,7 @@ export default function page({ id, signal, setTitle, setSame }) {
   setSame({ url: path`_scheduler/docs/${database}/${name}` });
   const speed = sparkLine({ label: t.replication.documentsASecond, shown: value => value.toFixed(1) });
   let before = null;
-  const main = panel(load, show, { label: t.replication.readingTheReplication });
+  const main = panel(load, show, { label: t.replication.readingTheReplication, again: 2000, signal });
 
   async function load() {
     const job = (await ask(path`_scheduler/docs/${database}/${name}`, { signal, quiet: true })).json;
@@ -36,16 +36,15 @@ export default function page({ id, signal, setTitle, setSame }) {
       [t.replication.documentsWritten, info.docs_written], [t.replication.refusedByTheTarget, info.doc_write_failures], [t.replication.missingRevisionsFound, info.missing_revisions_found]];
     return [
       h('dl', { class: 'keys' }, shown.filter(([, value]) => value !== undefined && value !== null).map(([label, value]) => [h('dt', {}, label), h('dd', {}, bdi(typeof value === 'number' ? number(value) : value))])),
-      ledger?.total_rows > 0 && [h('h2', {}, t.replication.notBrought(number(ledger.total_rows))), h('div', { class: 'scroll' }, h('table', { class: 'cards' },
-        tableHead([t.common.document, t.common.revision, t.replication.what, t.replication.reason, t.replication.attempts]), h('tbody', {}, ledger.rows.map(row => h('tr', {},
+      ledger?.total_rows > 0 && [h('h2', {}, t.replication.notBrought(number(ledger.total_rows))), h('div', { class: 'scroll', 'data-key': 'ledger' }, h('table', { class: 'cards' },
+        tableHead([t.common.document, t.common.revision, t.replication.what, t.replication.reason, t.replication.attempts]), h('tbody', {}, ledger.rows.map(row => h('tr', { 'data-key': `${row.id} ${row.rev} ${row.kind}` },
           h('th', { scope: 'row' }, local ? h('a', { href: link([local, 'doc', row.id]) }, bdi(row.id)) : bdi(row.id)),
           h('td', { class: 'rev', 'data-label': t.replication.revision }, row.rev ? short(row.rev) : '–'), h('td', { 'data-label': t.replication.whatLabel }, KINDS[row.kind] ?? row.kind),
           h('td', { class: 'long', 'data-label': t.replication.reasonLabel }, row.status && `${row.status} `, bdi(row.reason)), h('td', { class: 'num', 'data-label': t.replication.attemptsLabel }, number(row.attempts)))))))],
-      history.length > 0 && [h('h2', {}, t.replication.history), h('ol', {}, history.slice(0, 20).map(entry => h('li', {}, `${entry.timestamp} ${entry.type}`, entry.reason && [': ', bdi(entry.reason)])))],
+      history.length > 0 && [h('h2', {}, t.replication.history), h('ol', {}, history.slice(0, 20).map(entry => h('li', { 'data-key': `${entry.timestamp} ${entry.type}` }, `${entry.timestamp} ${entry.type}`, entry.reason && [': ', bdi(entry.reason)])))],
     ];
   }
 
   main.reload();
-  const timer = setInterval(() => { if (!document.hidden) main.reload(); }, 2000);
-  return { element: h('div', {}, h('h1', {}, bdi(name)), h('div', { class: 'card' }, speed.element), main.element), leave: () => clearInterval(timer) };
+  return { element: h('div', {}, h('h1', {}, bdi(name)), h('div', { class: 'card' }, speed.element), main.element) };
 }

@@ -2,7 +2,8 @@
 import { ask, address, path } from '../api.js';
 import { readDocument } from '../documents/reading.js';
 import { deleteDocument, saveDocument } from '../documents/writing.js';
-import { link } from '../router.js';
+import { serverLink } from '../router.js';
+import { session } from '../session.js';
 import { h, bdi, tableHead, button, field } from '../parts/dom.js';
 import { panel, dialog } from '../parts/panel.js';
 import { parse } from '../value/json.js';
@@ -12,9 +13,9 @@ const PAGE = 100;
 
 export default function page({ signal, setTitle, setSame }) {
   setTitle(t.common.replications);
-  setSame({ url: '_scheduler/docs', settle: 'settle replications URL' });
+  setSame({ url: '_scheduler/docs', settle: ['replications', ['list', {}]] });
   let skip = 0;
-  const list = panel(async () => (await ask('_scheduler/docs', { query: { limit: PAGE, skip }, signal, quiet: true })).json, show, { label: t.replications.readingTheReplications });
+  const list = panel(async () => (await ask('_scheduler/docs', { query: { limit: PAGE, skip }, signal, quiet: true })).json, show, { label: t.replications.readingTheReplications, again: 5000, signal });
 
   function show({ total_rows: total, docs }) {
     if (total === 0) return h('p', { class: 'muted' }, t.replications.thereIsNoStoredReplication);
@@ -30,37 +31,60 @@ export default function page({ signal, setTitle, setSame }) {
 
   function row(job) {
     const reason = job.info?.error;
-    return h('tr', {},
-      h('th', { scope: 'row' }, h('a', { href: link(['replication', `${job.database}/${job.doc_id}`]) }, bdi(job.doc_id))),
+    return h('tr', { 'data-key': `${job.database}/${job.doc_id}` },
+      h('th', { scope: 'row' }, h('a', { href: serverLink('replication', `${job.database}/${job.doc_id}`) }, bdi(job.doc_id))),
       h('td', { 'data-label': t.replications.from }, bdi(job.source ?? '')), h('td', { 'data-label': t.replications.toLabel }, bdi(job.target ?? '')),
       h('td', { 'data-label': t.replications.state }, h('span', { class: ['crashing', 'failed', 'error'].includes(job.state) ? 'bad' : 'good' }, job.state ?? t.replications.waits), reason && ['. ', bdi(reason)]),
       h('td', { class: 'num', 'data-label': t.replications.writtenLabel }, number(job.info?.docs_written ?? 0)),
       h('td', {}, button(t.common.removeButton, () => remove(job), { class: 'button small', 'aria-label': t.common.removeNamed(job.doc_id) })));
   }
 
-  async function create() {
-    const inputs = {
-      name: h('input', { required: true }), source: h('input', { required: true, placeholder: t.replications.databaseOrAddress }), target: h('input', { required: true, placeholder: t.replications.databaseOrAddress }),
-      continuous: h('input', { type: 'checkbox', checked: true }), create: h('input', { type: 'checkbox' }), selector: h('input', { placeholder: '{"type": "note"}' }),
+  /** The fields of one side: a database of this server or an address, and who logs in there. */
+  function sideFields(legend, text) {
+    const kind = h('select', { on: { change: draw } }, h('option', { value: 'here' }, t.replications.thisServer), h('option', { value: 'there' }, t.replications.anAddress));
+    const where = h('input', { required: true, autocapitalize: 'off', spellcheck: 'false' });
+    const user = h('input', { autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
+    const password = h('input', { type: 'password', autocomplete: 'off' });
+    const label = h('span');
+    function draw() {
+      const isHere = kind.value === 'here';
+      label.textContent = isHere ? t.replications.database : t.replications.address;
+      where.placeholder = isHere ? '' : text;
+      user.value = isHere ? session.name ?? '' : '';
+    }
+    draw();
+    return {
+      element: h('fieldset', { class: 'stack' }, h('legend', {}, legend), field(t.common.kind, kind), h('label', { class: 'field' }, label, where),
+        field(t.replications.user, user), field(t.common.password, password)),
+      /** What a replication document has of the side. */
+      value() {
+        const url = kind.value === 'here' ? address(path`${where.value}`).href : where.value.trim();
+        if (!user.value) return { url };
+        return { url, auth: { basic: { username: user.value, password: password.value } } };
+      },
     };
+  }
+
+  async function create() {
+    const name = h('input', { required: true });
+    const [source, target] = [sideFields(t.common.from, t.replications.addressHint), sideFields(t.common.to, t.replications.addressHint)];
+    const [continuous, creates] = [h('input', { type: 'checkbox', checked: true }), h('input', { type: 'checkbox' })];
+    const selector = h('input', { placeholder: '{"type": "note"}' });
     const made = await dialog({
       title: t.replications.aNewReplication,
-      body: h('div', { class: 'stack' }, field(t.common.name, inputs.name), field(t.common.from, inputs.source), field(t.common.to, inputs.target),
-        field(t.replications.onlyDocumentsByASelector, inputs.selector), h('label', {}, inputs.continuous, t.replications.goesOnWithNewChanges), h('label', {}, inputs.create, t.replications.createsTheTarget),
-        h('p', { class: 'muted' }, t.replications.aPasswordInAnAddress)),
+      body: h('div', { class: 'stack' }, field(t.common.name, name), source.element, target.element,
+        field(t.replications.onlyDocumentsByASelector, selector), h('label', {}, continuous, t.replications.goesOnWithNewChanges), h('label', {}, creates, t.replications.createsTheTarget),
+        h('p', { class: 'muted' }, t.replications.passwordsAreStored)),
       actions: [{ label: t.common.create, kind: 'primary', run: async () => {
-        const doc = { source: urlOf(inputs.source.value), target: urlOf(inputs.target.value), continuous: inputs.continuous.checked, create_target: inputs.create.checked };
-        if (inputs.selector.value) { parse(inputs.selector.value); doc.selector = JSON.parse(inputs.selector.value); }
+        const doc = { source: source.value(), target: target.value(), continuous: continuous.checked, create_target: creates.checked };
+        if (selector.value) { parse(selector.value); doc.selector = JSON.parse(selector.value); }
         await ask('_replicator', { method: 'PUT', quiet: true }).catch(error => { if (error.status !== 412) throw error; });
-        await saveDocument('_replicator', inputs.name.value, JSON.stringify(doc));
+        await saveDocument('_replicator', name.value, JSON.stringify(doc));
         return true;
       } }],
     });
     if (made) list.reload();
   }
-
-  /** A name means a database of this server. */
-  const urlOf = text => /^[a-z]+:[/][/]/.test(text) ? text : address(path`${text}`).href;
 
   async function remove(job) {
     const gone = await dialog({
@@ -75,9 +99,5 @@ export default function page({ signal, setTitle, setSame }) {
   }
 
   list.reload();
-  const timer = setInterval(() => { if (!document.hidden) list.reload(); }, 5000);
-  return {
-    element: h('div', {}, h('h1', {}, t.common.replications), h('div', { class: 'toolbar' }, button(t.common.new, create)), list.element),
-    leave: () => clearInterval(timer),
-  };
+  return { element: h('div', {}, h('h1', {}, t.common.replications), h('div', { class: 'toolbar' }, button(t.common.new, create)), list.element) };
 }

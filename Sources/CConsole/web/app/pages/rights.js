@@ -1,7 +1,7 @@
 /** Who may use a database. */
 import { ask, path } from '../api.js';
 import { h, bdi, button, replace } from '../parts/dom.js';
-import { panel, errorBox } from '../parts/panel.js';
+import { panel, errorBox, unsaved } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
 import { parse } from '../value/json.js';
 import { format } from '../value/json-text.js';
@@ -9,14 +9,16 @@ import { t } from '../words.js';
 
 export default function page({ db, signal, setTitle, setSame }) {
   setTitle(t.rights.rightsTitle(db));
-  setSame({ url: `${encodeURIComponent(db)}/_security` });
+  setSame({ url: path`${db}/_security`, settle: ['security', [{ db }]] });
   const problems = h('div');
   const area = codeArea({ text: '{}', label: t.rights.theSecurityObject });
   const meaning = h('p');
+  let stored = area.text;
   const main = panel(async () => (await ask(path`${db}/_security`, { signal })).text, show, { label: t.rights.readingTheRights });
 
   function show(text) {
     area.text = format(text.trim());
+    stored = area.text;
     tell(JSON.parse(text));
     return [meaning, area.element];
   }
@@ -32,12 +34,14 @@ export default function page({ db, signal, setTitle, setSame }) {
     replace(problems);
     try { parse(area.text); } catch (error) { area.showError(error); return; }
     try {
-      await ask(path`${db}/_security`, { method: 'PUT', text: area.text });
+      const sent = area.text;
+      await ask(path`${db}/_security`, { method: 'PUT', text: sent });
+      stored = sent;
       replace(problems, h('p', { class: 'good', role: 'status' }, t.common.saved));
-      tell(JSON.parse(area.text));
+      tell(JSON.parse(sent));
     } catch (error) { replace(problems, errorBox(error)); }
   }
 
   main.reload();
-  return { element: h('div', {}, h('h1', {}, t.common.rights), problems, main.element, h('div', { class: 'toolbar' }, button(t.common.save, save, { class: 'button primary' }))) };
+  return { element: h('div', {}, h('h1', {}, t.common.rights), problems, main.element, h('div', { class: 'toolbar' }, button(t.common.save, save, { class: 'button primary' }))), leave: unsaved(() => area.text !== stored, signal) };
 }

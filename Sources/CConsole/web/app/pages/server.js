@@ -1,7 +1,7 @@
 /** The server: what it does, and how it is set up. */
 import { ask } from '../api.js';
-import { h, bdi } from '../parts/dom.js';
-import { panel, errorBox } from '../parts/panel.js';
+import { h, bdi, replace } from '../parts/dom.js';
+import { every, panel, tell } from '../parts/panel.js';
 import { sparkLine } from '../parts/spark-line.js';
 import { bytes, number, t } from '../words.js';
 
@@ -20,7 +20,6 @@ export default function page({ signal, setTitle, setSame }) {
   let before = null;
 
   async function read() {
-    if (document.hidden) return;
     try {
       const { couchdb: couch, settle } = (await ask('_node/_local/_stats', { signal, quiet: true })).json;
       const value = entry => entry?.value ?? 0;
@@ -39,7 +38,8 @@ export default function page({ signal, setTitle, setSame }) {
       lines.feeds.push(value(couch.httpd.clients_requesting_changes));
       lines.databases.push(value(couch.open_databases));
       lines.memory.push(value(settle?.memory_bytes));
-    } catch (error) { if (error.name !== 'AbortError') problems.replaceChildren(errorBox(error)); }
+      replace(problems);
+    } catch (error) { if (error.name !== 'AbortError') tell(problems, error, read); }
   }
 
   const settings = panel(async () => {
@@ -54,9 +54,8 @@ export default function page({ signal, setTitle, setSame }) {
 
   settings.reload();
   read();
-  const timer = setInterval(read, EVERY);
+  every(EVERY, read, signal);
   return {
     element: h('div', {}, h('h1', {}, t.common.server), problems, h('div', { class: 'tiles' }, Object.values(lines).map(line => h('div', { class: 'card' }, line.element))), settings.element),
-    leave: () => clearInterval(timer),
   };
 }

@@ -15,7 +15,7 @@ const RUNNABLE = { merged: true, clash: true, kept: true, deleted: false };
 export default async function page({ db, query, signal, setTitle, setSame }) {
   setTitle(t.settle.settleManyTitle(db));
   const policy = policyForm(await readPolicies(), () => { replace(results); showSame(); });
-  const kind = h('select', {}, Object.entries({ branches: t.common.twoOrMoreEdits, deletions: t.common.aDeletionAgainstAnEdit, all: t.common.all })
+  const kind = h('select', { on: { change: showSame } }, Object.entries({ branches: t.common.twoOrMoreEdits, deletions: t.common.aDeletionAgainstAnEdit, all: t.common.all })
     .map(([name, text]) => h('option', { value: name, selected: name === (query.kind ?? 'branches') }, text)));
   const bar = h('progress', { 'aria-label': t.common.progress, hidden: true });
   const state = h('span', { role: 'status' });
@@ -29,7 +29,8 @@ export default async function page({ db, query, signal, setTitle, setSame }) {
   };
 
   function showSame() {
-    setSame({ url: `${encodeURIComponent(db)}/_settle`, settle: `settle resolve URL/${db} --all --policy ${policy.name} --dry-run` });
+    const text = stringify(new Map([['policy', policy.value()], ['kind', kind.value], ['limit', PAGE], ['dry_run', true]]));
+    setSame({ url: path`${db}/_settle`, text, settle: ['resolve', [{ db }], ['--all', '--policy', policy.name, '--dry-run']] });
   }
 
   /** The group of a row, by the outcome that the server tells. */

@@ -1,25 +1,40 @@
 /** The people who may log in. */
 import { ask } from '../api.js';
-import { h, bdi, tableHead, button, field } from '../parts/dom.js';
+import { setQuery } from '../router.js';
+import { h, bdi, tableHead, button, field, prefixInput } from '../parts/dom.js';
 import { panel, dialog, confirmByTyping } from '../parts/panel.js';
 import { deleteDocument, saveDocument } from '../documents/writing.js';
 import { t } from '../words.js';
 
 const PREFIX = 'org.couchdb.user:';
+const PAGE = 100;
 
-export default function page({ signal, setTitle, setSame }) {
+export default function page({ query, signal, setTitle, setSame, setKeys }) {
   setTitle(t.common.users);
-  setSame({ url: '_users/_all_docs?include_docs=true' });
-  const list = panel(async () => (await ask('_users/_all_docs', {
-    query: { include_docs: true, startkey: JSON.stringify(PREFIX), endkey: JSON.stringify(`${PREFIX}\ufff0`), limit: 500 }, signal,
-  })).json.rows.map(row => row.doc), show, { label: t.users.readingTheUsers });
+  setSame({ url: '_users/_all_docs', query: { include_docs: true }, settle: ['users', ['list', {}]] });
+  let [prefix, limit] = [query.prefix ?? '', PAGE];
+  const search = prefixInput(t.common.namesThatBegin, prefix, filter);
+  const list = panel(load, show, { label: t.users.readingTheUsers, isKept: true });
 
-  function show(users) {
-    if (users.length === 0) return h('p', { class: 'muted' }, t.users.thereIsNoUserYet);
-    return h('table', { class: 'cards' }, tableHead([t.common.name, t.users.roles, '']),
-      h('tbody', {}, users.map(user => h('tr', {}, h('th', { scope: 'row' }, bdi(user.name)), h('td', { 'data-label': t.users.rolesLabel }, bdi((user.roles ?? []).join(', '))),
+  function filter(begin) {
+    [prefix, limit] = [begin, PAGE];
+    setQuery({ prefix });
+    list.reload();
+  }
+
+  async function load() {
+    const bounds = { startkey: JSON.stringify(PREFIX + prefix), endkey: JSON.stringify(`${PREFIX}${prefix}\u{10ffff}`) };
+    const { rows } = (await ask('_users/_all_docs', { query: { include_docs: true, ...bounds, limit: limit + 1 }, signal })).json;
+    return { users: rows.slice(0, limit).map(row => row.doc), hasMore: rows.length > limit };
+  }
+
+  function show({ users, hasMore }) {
+    if (users.length === 0) return h('p', { class: 'muted' }, prefix ? t.users.noNameBeginsSo : t.users.thereIsNoUserYet);
+    return [h('p', { class: 'muted' }, hasMore ? t.users.theFirst(users.length) : t.users.usersCount(users.length)), h('table', { class: 'cards' }, tableHead([t.common.name, t.users.roles, '']),
+      h('tbody', {}, users.map(user => h('tr', { 'data-key': user._id }, h('th', { scope: 'row' }, bdi(user.name)), h('td', { 'data-label': t.users.rolesLabel }, bdi((user.roles ?? []).join(', '))),
         h('td', {}, button(t.users.change, () => edit(user), { class: 'button small', 'aria-label': t.users.changeOfName(user.name) }), ' ',
-          button(t.common.removeButton, () => remove(user), { class: 'button small', 'aria-label': t.common.removeNamed(user.name) }))))));
+          button(t.common.removeButton, () => remove(user), { class: 'button small', 'aria-label': t.common.removeNamed(user.name) })))))),
+    hasMore && button(t.common.more, () => { limit += PAGE; list.reload(); })];
   }
 
   async function edit(user) {
@@ -48,6 +63,7 @@ export default function page({ signal, setTitle, setSame }) {
     if (gone) list.reload();
   }
 
+  setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'r', text: t.common.readAgain, run: list.reload }]);
   list.reload();
-  return { element: h('div', {}, h('h1', {}, t.common.users), h('div', { class: 'toolbar' }, button(t.common.new, () => edit())), list.element) };
+  return { element: h('div', {}, h('h1', {}, t.common.users), h('div', { class: 'toolbar' }, search, button(t.common.new, () => edit())), list.element) };
 }

@@ -1,5 +1,6 @@
 /** Parts of a page that are read from the server, errors, and questions over the page. */
-import { h, button, field, replace } from './dom.js';
+import { mayAskAgain } from '../api.js';
+import { h, button, field, patch, replace } from './dom.js';
 import { t } from '../words.js';
 
 /** An error where it happened; it stays until it is dismissed. */
@@ -10,6 +11,27 @@ export function errorBox(error, retry) {
     retry && button(t.panel.tryAgain, () => { box.remove(); retry(); }, { class: 'button small' }),
     button(t.panel.dismiss, () => box.remove(), { class: 'button small' }));
   return box;
+}
+
+/** Tells an error in a place; one that is told there already stays as it is. */
+export function tell(place, error, retry) {
+  const box = errorBox(error, retry);
+  const about = `${error.status} ${error.reason ?? error.message}`;
+  if (place.dataset.told === about && place.firstChild) return;
+  place.dataset.told = about;
+  replace(place, box);
+}
+
+/** What a page calls before it is left: asks if something typed is not saved. Until a signal the browser asks, too, before it reloads or closes. */
+export function unsaved(isChanged, signal) {
+  window.addEventListener('beforeunload', event => { if (isChanged()) event.preventDefault(); }, { signal });
+  return () => !isChanged() || confirm(t.common.whatWasTyped);
+}
+
+/** Reads again and again until a signal, while the page is in sight and may ask by itself. */
+export function every(milliseconds, read, signal) {
+  const timer = setInterval(() => { if (!document.hidden && mayAskAgain()) read(); }, milliseconds);
+  signal.addEventListener('abort', () => clearInterval(timer), { once: true });
 }
 
 function title(error) {
@@ -23,8 +45,10 @@ function title(error) {
  *
  * @param load is asked for a value
  * @param show makes nodes of it
+ * @param again milliseconds after which it is read again, until `signal`
+ * @param isKept whether elements that are alike stay when it is read again, as they do with `again`; `show` makes all of them anew
  */
-export function panel(load, show, { label = t.panel.loading } = {}) {
+export function panel(load, show, { label = t.panel.loading, again, signal, isKept = again !== undefined } = {}) {
   const element = h('section', { 'aria-busy': 'false' });
   const problems = h('div');
   const content = h('div');
@@ -38,16 +62,17 @@ export function panel(load, show, { label = t.panel.loading } = {}) {
       const value = await load();
       if (mine !== turn) return;
       replace(problems);
-      replace(content, show(value));
+      (isKept ? patch : replace)(content, show(value));
     } catch (error) {
       if (mine !== turn || error.name === 'AbortError') return;
       if (content.firstChild?.className === 'muted') replace(content);
-      replace(problems, errorBox(error, reload));
+      tell(problems, error, reload);
     } finally {
       clearTimeout(timer);
       if (mine === turn) element.setAttribute('aria-busy', 'false');
     }
   }
+  if (again) every(again, reload, signal);
   return { element, reload, content };
 }
 
@@ -60,9 +85,13 @@ export function dialog({ title, body, actions }) {
     const before = document.activeElement;
     const errors = h('div', { role: 'alert' });
     let result;
+    let isRunning = false;
     const run = async action => {
+      if (isRunning) return;
+      isRunning = true;
       errors.replaceChildren();
-      try { result = await action.run(); } catch (error) { errors.replaceChildren(errorBox(error)); return; }
+      try { result = await action.run(); } catch (error) { errors.replaceChildren(errorBox(error)); }
+      isRunning = false;
       if (result !== undefined) element.close();
     };
     const buttons = actions.map((action, index) => h('button', {
@@ -73,7 +102,7 @@ export function dialog({ title, body, actions }) {
       h('h2', { id: 'dialog-title' }, title), body, errors,
       h('div', { class: 'toolbar' }, buttons, button(t.dialog.cancel, () => element.close())));
     const element = h('dialog', { 'aria-labelledby': 'dialog-title' }, form);
-    element.addEventListener('close', () => { element.remove(); before?.focus?.(); resolve(result); });
+    element.addEventListener('close', () => { element.remove(); (before?.isConnected ? before : document.getElementById('main'))?.focus(); resolve(result); });
     document.body.append(element);
     element.showModal();
   });

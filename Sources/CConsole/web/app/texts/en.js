@@ -20,7 +20,7 @@ export default {
     baseLabel: 'base', readAgain: 'read again', twoOrMoreEdits: 'two or more edits', deleted: 'deleted', delete: 'Delete…', create: 'Create',
     deleteOfKey: key => `Delete ${key}`, deleteAction: 'Delete', open: 'Open', search: 'search', new: '+ New', ruleColumn: 'Rule',
     othersCount: n => count(n, 'other'), revision: 'Revision', undo: 'Undo', from: 'From', to: 'To', state: 'State',
-    removeNamed: docId => `Remove ${docId}…`, password: 'Password', showMore: n => `Show ${n} more`,
+    namesThatBegin: 'Names that begin with', removeNamed: docId => `Remove ${docId}…`, password: 'Password', showMore: n => `Show ${n} more`,
   },
   api: {
     status: status => `status ${status}`,
@@ -80,6 +80,11 @@ export default {
     keptRevisionsServeReplicationBodies: a => `${a} kept. Revisions serve replication; bodies of old ones go with the next compaction, so they are no archive.`,
     olderRevisions: 'Older revisions',
   },
+  indexes: {
+    values: 'of values', words: 'of words in texts', onlyWhere: 'only where', theFirstOnesNarrow: 'the first ones narrow most',
+    noneMeansAllTexts: 'none: all texts', noneOfWords: 'This server makes no indexes of words; settle serve --text-indexes on does.', aNewIndex: 'A new index', elseOneIsMade: 'empty: one is made of its members',
+    onlyDocumentsWhere: 'Only documents where', aQueryMustNameIt: 'a condition or a selector; only a query that names such an index uses it',
+  },
   main: {
     design: 'Design', path: 'Path', colours: 'Colours', keys: 'Keys', showTheKeys: 'show the keys', ctrl: 'Ctrl ', singleKeys: ' Single keys are on',
     close: 'Close', theSameElsewhere: 'The same elsewhere', thisPageCantBeShown: 'This page can’t be shown', logOut: 'Log out',
@@ -87,11 +92,11 @@ export default {
   },
   activity: {
     readingTheTasks: 'Reading the tasks', nothingIsBeingDone: 'Nothing is being done at the moment.',
-    documentsWritten: docsWritten => `${docsWritten} documents written `, since: a => `since ${a}`,
+    documentsWritten: n => `${count(n, 'document')} written `, since: a => `since ${a}`,
   },
   changes: {
     changesTitle: db => `${db}: changes`, changesASecond: 'changes a second', pause: 'Pause', paused: 'paused', live: '● live',
-    theFeedHasEnded: 'the feed has ended', notLive: 'not live', goOn: 'Go on', theBodyBefore: 'The body before is not kept any more.',
+    lost: n => `the connection is lost; next attempt in ${count(n, 'second')}`, notLive: 'not live', goOn: 'Go on', theBodyBefore: 'The body before is not kept any more.', theBodyIsGone: 'The body of this revision is not kept any more.',
     pausedWhileTheTab: 'paused while the tab is hidden', pausedAfterTenMinutesWithout: 'paused after ten minutes without a key',
     pauseOrGo: 'pause or go on',
   },
@@ -121,12 +126,12 @@ export default {
     prefixOfTheId: 'prefix of the id', settleMany: 'Settle many…',
   },
   databases: {
-    prefix: 'prefix…', namesThatBegin: 'Names that begin with', readingTheNames: 'Reading the names',
+    readingTheNames: 'Reading the names',
     theListOfDatabases: 'The list of databases is for administrators: open one by its name.', noDatabaseBegins: 'No database begins so.',
     thereIsNoDatabaseYet: 'There is no database yet.', deleted: 'Deleted', size: 'Size', isNotThereAnyMore: 'is not there any more',
     documents: 'documents', conflicts: 'conflicts', sizeLabel: 'size', compacting: 'compacting', delete: key => `Delete ${key}…`,
     aNewDatabase: 'A new database', smallLettersDigits: 'small letters, digits and _$()+-/, a letter first',
-    documentsAreDeletedHere: docCount => `${docCount} documents are deleted here, with all their revisions. Copies elsewhere stay.`,
+    documentsAreDeletedHere: n => `${count(n, 'document is', 'documents are')} deleted here, with all revisions. Copies elsewhere stay.`,
     openADatabase: 'Open a database by its name', openByName: 'open by name',
   },
   design: {
@@ -145,7 +150,9 @@ export default {
     anOlderRevisionSavingWrites: 'an older revision; saving writes a new one on the newest.',
     saveTheTextFirst: 'Save the text first: an attachment makes a new revision.', theName: '⚠ The name “',
     standsTwiceLineColumn: (line, column) => `” stands twice (line ${line}, column ${column}); the last one counts.`,
-    aDocumentIsAnObject: 'a document is an object', saving: 'Saving…', aDocumentNeedsAnId: 'a document needs an _id',
+    aDocumentIsAnObject: 'a document is an object', saving: 'Saving…', aDocumentNeedsAnId: 'a document needs an _id', putTheIdBack: 'Put the id back',
+    theIdIsAnother: 'The _id was changed', anIdStays: id => `A document keeps its id. The text can be saved as another document; “${id}” stays as it is stored.`,
+    saveAsAnother: name => `Save as “${name}”`, thereIsADocument: 'There is a document ', takeAnotherId: ' already: take another _id, or edit that one.',
     saved: rev => `Saved as ${rev}.`, theStoredValidationFunctionsLet: 'The stored validation functions let it pass. Nothing was written.',
     copy: 'Copy', theStoredRevisionIsCopied: 'The stored revision is copied with its attachments, not what is being typed.',
     idOfTheCopy: 'Id of the copy', aTombstoneIsWritten: 'A tombstone is written, and replicated like any edit.',
@@ -155,7 +162,7 @@ export default {
   docs: {
     documentsTitle: db => `${db}: documents`, search: 'Search', searchHint: 'id, mi*, count > 1, or {"selector": …}',
     membersShownAsColumns: 'Members shown as columns', columnsNameCount: 'columns: name,count', noDocumentHasTheId: 'No document has the id “',
-    theseAreTheIds: '”. These are the ids from there on.', theDocument: 'The document “',
+    theseAreTheIds: '”. These are the ids from there on.', theseHaveTheWords: '”. These documents have the words. ', idsThatBeginSo: 'Ids that begin so', theDocument: 'The document “',
     isDeletedTheIds: '” is deleted. The ids from there on follow it.', nothingIsFound: 'Nothing is found.',
     thereIsNoDocument: 'There is no document from there on.', thereIsNoDocumentYet: 'There is no document yet.',
     noIndexFitsLooked: looked => `No index fits: ${looked} looked at.`, lookAtThePlan: 'Look at the plan, or make an index',
@@ -179,9 +186,9 @@ export default {
     queryTitle: db => `${db}: query`, theQuery: 'The query', aCondition: 'A condition', readingTheIndexes: 'Reading the indexes', asking: 'Asking…',
     nothingIsFound: 'Nothing is found. ', found: found => `${found} found. `,
     keysAndDocumentsReadMs: (totalKeysExamined, totalDocsExamined, executionTimeMs) => `${totalKeysExamined} keys and ${totalDocsExamined} documents read, ${executionTimeMs} ms.`,
-    withoutItsId: 'without its id', makeAnIndexForThis: 'Make an index for this…', thePlanAsJson: 'The plan as JSON', members: 'Members',
+    withoutItsId: 'without its id', allTexts: 'all texts', makeAnIndexForThis: 'Make an index for this…', thePlanAsJson: 'The plan as JSON', members: 'Members',
     type: 'Type', inThisQuery: 'In this query', membersLabel: 'members', typeLabel: 'type', inThisQueryLabel: 'in this query',
-    deleteTheIndex: name => `Delete the index ${name}…`, aNewIndex: 'A new index', membersTheFirstOnesNarrow: 'Members, the first ones narrow most',
+    deleteTheIndex: name => `Delete the index ${name}…`,
     deleteTheIndexOfName: name => `Delete the index ${name}`, queriesGoOnByAnother: 'Queries go on, by another index or over all documents.',
     runTheQuery: 'run the query', asSelector: 'As selector', run: 'Run', indexes: 'Indexes', newIndex: '+ New index',
   },
@@ -197,9 +204,10 @@ export default {
   replications: {
     readingTheReplications: 'Reading the replications', thereIsNoStoredReplication: 'There is no stored replication yet.', replication: 'Replication',
     written: 'Written', to: (a, b, total) => `${a} to ${b} of ${total}`, before: 'Before', after: 'After', from: 'from', toLabel: 'to',
-    state: 'state', waits: 'waits', writtenLabel: 'written', databaseOrAddress: 'database or address', aNewReplication: 'A new replication',
+    state: 'state', waits: 'waits', writtenLabel: 'written', thisServer: 'a database of this server', anAddress: 'an address',
+    database: 'Database', address: 'Address', addressHint: 'host/database, with its scheme', user: 'User', aNewReplication: 'A new replication',
     onlyDocumentsByASelector: 'Only documents by a selector', goesOnWithNewChanges: ' goes on with new changes',
-    createsTheTarget: ' creates the target', aPasswordInAnAddress: 'A password in an address is stored in the document, and shown to administrators.',
+    createsTheTarget: ' creates the target', passwordsAreStored: 'Names and passwords are stored in the document, and shown to administrators only.',
     theReplicationStopsWhat: 'The replication stops. What it has brought stays.',
   },
   rights: {
@@ -227,7 +235,8 @@ export default {
     aRehearsalWritesNothing: 'A rehearsal writes nothing. A run may be stopped or cut at any moment: what is settled stays settled, and nothing is settled twice.',
   },
   users: {
-    readingTheUsers: 'Reading the users', thereIsNoUserYet: 'There is no user yet; administrators are set by settle serve --admin.', roles: 'Roles',
+    readingTheUsers: 'Reading the users', noNameBeginsSo: 'No name begins so.',
+    usersCount: n => count(n, 'user'), theFirst: n => `the first ${count(n, 'user')}`, thereIsNoUserYet: 'There is no user yet; administrators are set by settle serve --admin.', roles: 'Roles',
     rolesLabel: 'roles', change: 'Change…', changeOfName: name => `Change ${name}…`, changeHeading: name => `Change ${name}`, aNewUser: 'A new user',
     separatedByCommas: 'separated by commas', emptyTheOldOneStays: 'empty: the old one stays',
     theUserCantLog: 'The user can’t log in any more; running sessions end.',
@@ -240,7 +249,7 @@ export default {
     cancel: 'Cancel', typeToGo: word => `Type ${word} to go on`, whatWasTyped: word => `What was typed is not “${word}”.`,
   },
   dom: {
-    actions: 'Actions',
+    actions: 'Actions', prefix: 'prefix…',
   },
   keyList: {
     rows: label => `${label}, rows`, earlier: 'Earlier', rowsOfA: a => `${a} rows`, rowRange: (a, b) => `Rows ${a}–${b}`, reading: 'Reading…',

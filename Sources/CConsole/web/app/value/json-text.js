@@ -114,6 +114,12 @@ function* outerMembers(text) {
   }
 }
 
+/** Replaces `_id` in the text of an object that has one; all else stays byte for byte. */
+export function withId(text, id) {
+  const { start, end } = [...outerMembers(text)].filter(({ name }) => name === '_id').at(-1);
+  return text.slice(0, start) + JSON.stringify(id) + text.slice(end);
+}
+
 /** Replaces `_rev` in the text of an object, or removes it for `null`; all else stays byte for byte. */
 export function withRev(text, rev) {
   const found = [...outerMembers(text)].filter(({ name }) => name === '_rev').at(-1);
