@@ -3,7 +3,8 @@ import SettleCore
 /// A document with untrusted clocks, stamped and merged with its parent.
 enum ClockTarget {
     static func run(_ bytes: [UInt8]) throws {
-        guard let members = (try? JSONValue(utf8: bytes))?.object, let now = AttributeClock(milliseconds: 9, device: "z")
+        guard let members = (try? JSONValue(utf8: bytes))?.object,
+            let now = AttributeClock(milliseconds: 9, device: "z")
         else {
             return
         }
