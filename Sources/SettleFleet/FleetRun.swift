@@ -26,6 +26,10 @@ final class FleetRun {
     private let limit: Int?
     private let steps: Int
     private let hasBlobs: Bool
+    /// Whether documents are deleted. A replica over CouchDB's protocol that has missed more revisions than are kept
+    /// treats its own leaf as a branch, as in CouchDB, and brings it back. So a deletion does not delete the document
+    /// there.
+    private let hasDeletions: Bool
     /// Whether each edit is made after a replication and sent at once, so that there is never a conflict.
     private let isSerial: Bool
     private let unites: Bool
@@ -58,9 +62,8 @@ final class FleetRun {
         documents = Array(["a", "b", "c"].prefix(1 + random.below(3)))
         hasBlobs = random.oneIn(2)
         var actions: [CouchClient.Action] = [.save, .save, .save, .saveWithoutAttachments]
-        // A replica that has missed more revisions than are kept treats its own leaf as a branch, as in CouchDB. So
-        // a deletion does not delete the document there.
-        if limit == nil || others.isEmpty { actions.append(.delete) }
+        hasDeletions = limit == nil || others.isEmpty
+        if hasDeletions { actions.append(.delete) }
         if !isSerial { actions += [.branch, .branch, .settle] }
         if hasBlobs { actions += [.attach, .changeBlob, .changeBlob] }
         if limit != nil { actions += [.saveOften, .saveOften] }
@@ -169,7 +172,7 @@ final class FleetRun {
         outcome.edits += 1
         let old = try device.body(id)
         log("\(device.name) edits \(id) with \(word)")
-        if old != nil, random.oneIn(8) {
+        if old != nil, random.oneIn(8), hasDeletions {
             words[id]?.subtract(old?.names ?? [])
             return try device.save(id, nil)
         }
@@ -182,7 +185,7 @@ final class FleetRun {
     private func edit(_ device: LiteDevice, _ id: String, _ word: String) {
         outcome.edits += 1
         let old = device.body(id)
-        if old != nil, random.oneIn(8) {
+        if old != nil, random.oneIn(8), hasDeletions {
             log("\(device.name) deletes \(id)")
             words[id]?.subtract(old?.names ?? [])
             return device.save(id, nil, at: time)

@@ -46,6 +46,11 @@ struct ClosingTombstone: Hashable {
     }
 }
 
+extension Revision {
+    /// The revision for which this tombstone has ended its branch; `nil` if this is another kind of revision.
+    package var survivor: RevisionID? { isDeleted ? ClosingTombstone(body)?.survivor : nil }
+}
+
 // MARK: - ClosedBranch
 
 /// The end of a branch that a revision of another replica has merged. It is the same tombstone that settling writes

@@ -44,10 +44,9 @@ struct FormerStates: Sendable {
             let leaves = try database.leaves(beside: revisions.map { ($0.id, $0.history) })
             return try zip(revisions, leaves).map { revision, leaves in
                 guard !leaves.isEmpty, let tree = try database.tree(of: revision.id) else { return Beside(leaves) }
-                let others = try leaves.map { leaf in
-                    try Self.otherNames(of: leaf.leaf, in: tree, revision.id, but: revision.history, database)
+                return try Beside(leaves) { leaf in
+                    try Self.otherNames(of: leaf, in: tree, revision.id, but: revision.history, database)
                 }
-                return Beside(leaves, others)
             }
         }
         let divided = revisions.indices.filter { !besides[$0].leaves.isEmpty }
@@ -55,9 +54,7 @@ struct FormerStates: Sendable {
         for start in stride(from: 0, to: divided.count, by: Self.maximumDocuments) {
             let places = divided[start..<min(start + Self.maximumDocuments, divided.count)]
             let states = try await server.states(
-                of: places.map { place in
-                    (revisions[place].id, Self.revisions(besides[place].leaves) + besides[place].others.flatMap(\.self))
-                })
+                of: places.map { (revisions[$0].id, besides[$0].revisions) })
             // A revision that is no longer current is followed by the current one.
             for (place, state) in zip(places, states) where state.current == revisions[place].revision {
                 (noted[place].replaced, noted[place].formerState) = try await judge(
@@ -73,7 +70,8 @@ struct FormerStates: Sendable {
     ///                      └── 2-b ─ 3-x ─ 4-deleted                └── 2-b ─ 3-closed
     ///                                                               2-m ─ 3-m              was sent as 3-x
     ///
-    /// It does so only if the server has had all live leaves, so that no merge is waiting to be sent.
+    /// It does so only if the server has had all live leaves, or the merges that they are edits of, so that no merge is
+    /// waiting to be sent.
     ///
     /// - Parameter changes: The server's changes whose revisions are stored here.
     /// - Returns: Whether there are such revisions. They are then no longer stored here.
@@ -101,7 +99,7 @@ struct FormerStates: Sendable {
         let current: RevisionID
         /// The local tombstones that descend from the server's revision.
         let ends: [RevisionID]
-        /// The live leaves, each with all ids under which the server may have it.
+        /// The live leaves, each with all ids under which the server may have it, or the merge that it is an edit of.
         let names: [[RevisionID]]
     }
 
@@ -113,17 +111,34 @@ struct FormerStates: Sendable {
         let ends = leaves.filter { tree.history(of: $0.revision)?.revisions.contains(current) ?? false }
         let live = leaves.filter { !$0.isDeleted }
         guard !live.isEmpty, !ends.isEmpty, ends.allSatisfy(\.isDeleted) else { return nil }
+        let merges = try merges(by: ends.map(\.revision), of: change.id, database)
         return Ended(
             id: change.id, current: current, ends: ends.map(\.revision),
             names: try live.map { leaf in
-                [leaf.revision] + (try otherNames(of: leaf.revision, in: tree, change.id, but: history, database))
+                let merge = tree.history(of: leaf.revision)?.revisions.first(where: merges.contains)
+                return try Set([leaf.revision, merge ?? leaf.revision]).flatMap { revision in
+                    [revision] + (try otherNames(of: revision, in: tree, change.id, but: history, database))
+                }
             })
+    }
+
+    /// The revisions for which tombstones have ended their branches.
+    private static func merges(
+        by ends: [RevisionID], of id: DocumentID, _ database: Database
+    ) throws -> Set<RevisionID> {
+        var merges: Set<RevisionID> = []
+        try database.forEachRevision(ends.map { (id, $0, []) }) { stored in
+            if let merge = try? stored.get()?.revision.survivor { merges.insert(merge) }
+            return true
+        }
+        return merges
     }
 
     /// The ids under which a leaf may have been sent as a child of a locally ended revision. Ids in the history of
     /// the server's current revision are left out: that revision has the leaf's content, or descends from it.
     private static func otherNames(
-        of leaf: RevisionID, in tree: RevisionTree, _ id: DocumentID, but history: RevisionHistory, _ database: Database
+        of leaf: RevisionID, in tree: RevisionTree, _ id: DocumentID, but history: RevisionHistory?,
+        _ database: Database
     ) throws -> [RevisionID] {
         let parents = tree.leaves.filter { $0.isDeleted && $0.revision != leaf }.prefix(maximumParents)
             .compactMap { tree.parent(of: $0.revision) }
@@ -133,6 +148,7 @@ struct FormerStates: Sendable {
             if let found = try? stored.get()?.revision { names = MobileWinner.names(of: found, after: parents) }
             return false
         }
+        guard let history else { return names }
         return names.filter { !history.revisions.contains($0) }
     }
 
@@ -144,28 +160,33 @@ struct FormerStates: Sendable {
         var found: [DocumentID: FormerState] = [:]
         for start in stride(from: 0, to: ids.count, by: Self.maximumDocuments) {
             let part = ids[start..<min(start + Self.maximumDocuments, ids.count)]
-            guard let trees = try? await database.perform({ database in try part.map { try database.tree(of: $0) } })
-            else { continue }
-            let documents = zip(part, trees).compactMap { id, tree in
-                tree.map { (id: id, tree: $0, leaves: Self.liveLeaves(of: $0)) }
-            }.filter { $0.leaves.count > 1 }
-            guard !documents.isEmpty,
-                let states = try? await server.states(of: documents.map { ($0.id, Self.revisions($0.leaves)) })
+            let open = try? await database.perform { database in
+                try part.compactMap { id -> (id: DocumentID, tree: RevisionTree, beside: Beside)? in
+                    guard let tree = try database.tree(of: id) else { return nil }
+                    let leaves = Self.liveLeaves(of: tree)
+                    guard leaves.count > 1 else { return nil }
+                    // The server's current revision is not known yet. Each leaf may be it.
+                    return (
+                        id, tree, try Beside(leaves) { try Self.otherNames(of: $0, in: tree, id, but: nil, database) }
+                    )
+                }
+            }
+            guard let documents = open, !documents.isEmpty,
+                let states = try? await server.states(of: documents.map { ($0.id, $0.beside.revisions) })
             else { continue }
             for (document, state) in zip(documents, states) {
-                found[document.id] = await forget(document.id, document.tree, document.leaves, state)
+                found[document.id] = await forget(document.id, document.tree, document.beside, state)
             }
         }
         return found
     }
 
     private func forget(
-        _ id: DocumentID, _ tree: RevisionTree, _ leaves: [Database.EditedLeaf], _ state: MobilePeer.DocumentState
+        _ id: DocumentID, _ tree: RevisionTree, _ beside: Beside, _ state: MobilePeer.DocumentState
     ) async -> FormerState? {
-        guard let current = state.current, leaves.contains(where: { $0.leaf == current }),
+        guard let current = state.current, beside.leaves.contains(where: { $0.leaf == current }),
             let history = tree.history(of: current),
-            let (replaced, formerState) = try? await judge(
-                Beside(leaves.filter { $0.leaf != current }), state, id, history)
+            let (replaced, formerState) = try? await judge(beside.without(current, history), state, id, history)
         else { return nil }
         _ = try? await database.perform { try $0.forgetReplaced(replaced, of: id) }
         return formerState
@@ -175,23 +196,39 @@ struct FormerStates: Sendable {
         tree.leaves.filter { !$0.isDeleted }.map { ($0.revision, tree.sharedAncestor(of: $0.revision)) }
     }
 
-    /// The leaves beside a server's revision, and the other ids under which the server may have each of them.
+    /// The leaves beside a server's revision, with the other ids under which the server may have each of them and the
+    /// state that it was made on.
     private struct Beside: Sendable {
-        let leaves: [Database.EditedLeaf]
-        let others: [[RevisionID]]
+        private(set) var leaves: [Database.EditedLeaf]
+        private var others: [RevisionID: [RevisionID]] = [:]
 
-        init(_ leaves: [Database.EditedLeaf], _ others: [[RevisionID]] = []) {
-            (self.leaves, self.others) = (leaves, others)
+        init(_ leaves: [Database.EditedLeaf], others: (RevisionID) throws -> [RevisionID] = { _ in [] }) rethrows {
+            self.leaves = leaves
+            for leaf in leaves {
+                for revision in [leaf.leaf, leaf.origin].compactMap(\.self) where self.others[revision] == nil {
+                    self.others[revision] = try others(revision)
+                }
+            }
         }
 
-        func names(_ index: Int) -> [RevisionID] {
-            [leaves[index].leaf] + (index < others.count ? others[index] : [])
-        }
-    }
+        /// The ids under which the server may have a leaf or a state.
+        func names(_ revision: RevisionID) -> [RevisionID] { [revision] + (others[revision] ?? []) }
 
-    /// The revisions to ask the server about.
-    private static func revisions(_ leaves: [Database.EditedLeaf]) -> [RevisionID] {
-        leaves.flatMap { $0.origin == $0.leaf ? [$0.leaf] : [$0.leaf, $0.origin].compactMap(\.self) }
+        /// The revisions to ask the server about.
+        var revisions: [RevisionID] {
+            leaves.flatMap { leaf in
+                names(leaf.leaf) + (leaf.origin.flatMap { $0 == leaf.leaf ? nil : names($0) } ?? [])
+            }
+        }
+
+        /// The leaves beside one of them, without the ids in its history.
+        func without(_ leaf: RevisionID, _ history: RevisionHistory) -> Beside {
+            var rest = self
+            rest.leaves.removeAll { $0.leaf == leaf }
+            let known = Set(history.revisions)
+            rest.others = others.mapValues { $0.filter { !known.contains($0) } }
+            return rest
+        }
     }
 
     /// The leaves that the server has. Also the state on which the remaining leaves were made, if they share one
@@ -200,14 +237,18 @@ struct FormerStates: Sendable {
         _ beside: Beside, _ state: MobilePeer.DocumentState, _ id: DocumentID, _ history: RevisionHistory
     ) async throws -> (replaced: [RevisionID], formerState: FormerState?) {
         let known = Set(state.known)
-        let isKnownLeaf = beside.leaves.indices.map { beside.names($0).contains(where: known.contains) }
+        let isKnownLeaf = beside.leaves.map { beside.names($0.leaf).contains(where: known.contains) }
         let replaced = zip(beside.leaves, isKnownLeaf).filter(\.1).map(\.0.leaf)
         let origins = Set(zip(beside.leaves, isKnownLeaf).filter { !$0.1 }.map(\.0.origin))
         guard origins.count == 1, let origin = origins.first.flatMap(\.self), let current = state.current else {
             return (replaced, nil)
         }
         let isKnown: Bool
-        if known.contains(origin) { isKnown = true } else { isKnown = try await wasSent(origin, of: id, in: history) }
+        if beside.names(origin).contains(where: known.contains) {
+            isKnown = true
+        } else {
+            isKnown = try await wasSent(origin, of: id, in: history)
+        }
         return (replaced, isKnown ? FormerState(former: origin, current: current) : nil)
     }
 
