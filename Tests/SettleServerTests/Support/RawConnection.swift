@@ -12,7 +12,7 @@ final class RawConnection {
 
     struct Failure: Error, CustomStringConvertible { let description: String }
 
-    init(port: Int, seconds: Int = 60) throws {
+    init(port: Int, seconds: Int = 120) throws {
         self.port = port
         socket = Sockets.make(AF_INET)
         var timeout = timeval(tv_sec: seconds, tv_usec: 0)

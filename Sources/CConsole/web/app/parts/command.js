@@ -3,12 +3,17 @@ import { address, isExact, path, root } from '../api.js';
 import { session } from '../session.js';
 import { hasUnseen } from './dom.js';
 
+/** A sign as it is between `$'` and `'`. */
+function escaped(sign) {
+  if (sign === '\'' || sign === '\\') return '\\' + sign;
+  return hasUnseen(sign) ? '\\u' + sign.codePointAt(0).toString(16).padStart(4, '0') : sign;
+}
+
 /** A word as bash and zsh read it. */
 function quoted(word) {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
-  if (!hasUnseen(word)) return `'${word.replaceAll('\'', '\'\\\'\'')}'`;
-  const signs = [...word].map(sign => /['\\]/.test(sign) ? `\\${sign}` : hasUnseen(sign) ? `\\u${sign.codePointAt(0).toString(16).padStart(4, '0')}` : sign);
-  return `$'${signs.join('')}'`;
+  if (hasUnseen(word)) return '$\'' + [...word].map(escaped).join('') + '\'';
+  return '\'' + word.replaceAll('\'', '\'\\\'\'') + '\'';
 }
 
 /** The server, or a database of it, as `settle` takes it. */
