@@ -49,7 +49,8 @@ import Testing
         try load(path, into: "seed", room)
         let leaves = try room.room.leaves("seed")
         let rows = try leaves.map { try JSONValue(parsing: $0) }
-        let known = try #require(rows.compactMap { $0["id"]?.string }.min())
+        let ids = rows.compactMap { $0["id"]?.string }
+        let known = try #require(ids.min())
         let pushed = try room.run("push", "seed", room.url("old"), "--create", "--id", known)
         #expect(pushed.status == 0, "\(pushed)")
         try load(path, into: "app", room)

@@ -52,7 +52,7 @@ import Testing
                 #expect(missing[change.id]?.isEmpty == true, "\(change.id) is not whole before \(next)")
             }
         }
-        #expect(missing.values.allSatisfy(\.isEmpty))
+        #expect(missing.values.allSatisfy { $0.isEmpty })
         let last = try #require(changes.last)
         #expect(last.sequence.number == sequence)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import PostgresTesting
 import Settle
+import SettlePlatform
 import SettleTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import PostgresTesting
 import Settle
+import SettlePlatform
 import SettleTesting
 import Testing
 

@@ -1,4 +1,5 @@
 import Settle
+import SettleTesting
 import Testing
 
 @testable import SettleServer
