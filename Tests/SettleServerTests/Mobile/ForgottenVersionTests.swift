@@ -48,7 +48,8 @@ import Testing
     /// A version that a Couchbase Lite device has made of a new document.
     private static func version() throws -> RevisionID {
         let version = try #require(DocumentVersion("18eb55accf3a0000@aYzoLxOvQo6yrcFVzgk6ZA"))
-        return try #require(RevisionID(generation: 1, signature: try #require(version.signature)))
+        let signature = try #require(version.signature)
+        return try #require(RevisionID(generation: 1, signature: signature))
     }
 
     private func insert(_ path: [RevisionID], _ body: JSONValue) throws {
@@ -99,7 +100,7 @@ import Testing
         try await pull()
         #expect(try leaves(database).contains(own))
         #expect(try await push().counts.revisionsWritten == 1)
-        try expectEqual()
+        #expect(try leaves(database) == leaves(remote))
         #expect(try remote.document("a")?["own"] == true)
     }
 
@@ -130,7 +131,8 @@ import Testing
                 configuration.filter = .selector(selector)
             }
         }
-        #expect(try leaves(database) == [try #require(try tree(remote).winner).revision, version])
+        let winner = try #require(try tree(remote).winner).revision
+        #expect(try leaves(database) == [winner, version])
     }
 
     @Test func `without versions of devices the leaf is sent back, as to a CouchDB`() async throws {
