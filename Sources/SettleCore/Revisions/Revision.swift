@@ -22,8 +22,8 @@ public struct Revision<Attachment: Sendable>: Sendable {
     /// Whether a `revpos` of 0 is kept, as CouchDB does for a peer that sends none. Otherwise it counts as unknown,
     /// and becomes the revision's generation.
     package var keepsZeroRevpos = false
-    /// Leaves that are removed when the revision is stored: former states of a peer that sends only its current
-    /// state.
+    /// Leaves that are removed when the revision is stored: earlier states of a peer, from which this revision does
+    /// not visibly descend.
     package var replaced: [RevisionID] = []
     /// The states of such a peer, if edits here were made on another state than this revision.
     package var formerState: FormerState?

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleHTTP
+internal import SettlePlatform
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -23,6 +24,7 @@ extension CouchDBPeer {
         }
         let server = await welcome(calls)
         let product = Self.product(server)
+        learnt.withLock { $0.isSettle = product == "Settle" }
         var info = PeerInfo(
             product: product, version: server["version"]?.string,
             instance: Self.instance(server, database, sequence, product), lastSequence: PeerSequence(sequence))

@@ -14,6 +14,8 @@ internal import SettlePlatform
 public final class CouchDBPeer: Peer, AddressedPeer {
     /// The properties of the server that the peer has learned.
     struct Learnt: Sendable {
+        /// Whether the server has said that it is Settle.
+        var isSettle = false
         var lacksBulkGet = false
         /// The maximum size of the documents in one request, in bytes.
         var requestBytes: Int
@@ -120,6 +122,9 @@ public final class CouchDBPeer: Peer, AddressedPeer {
 
     /// Whether the server is on another machine.
     package var needsNetwork: Bool { !url.isLoopback }
+
+    /// Whether the server is Settle.
+    package var keepsForgottenVersions: Bool { learnt.withLock(\.isSettle) }
 
     /// The address in one canonical spelling and the user, without the password (SEMANTICS 134).
     package func identity() async throws -> String {

@@ -33,6 +33,9 @@ public struct LocalPeer: Peer, PeerOperations {
     /// The database itself.
     package var database: Database? { local }
 
+    /// `true`.
+    package var keepsForgottenVersions: Bool { true }
+
     /// The given identity, or the name that was created with the database.
     package func identity() async throws -> String {
         if let givenIdentity { return "local:\(givenIdentity)" }

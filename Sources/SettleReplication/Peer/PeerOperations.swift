@@ -24,6 +24,10 @@ package protocol PeerOperations: Peer {
     /// Whether calls use a network, so that network changes matter; `false` by default.
     var needsNetwork: Bool { get }
 
+    /// Whether the peer is a Settle database, which may know revisions that are in no leaf's history; see
+    /// ``SupersededLeaves``. It is `false` by default, and until a server has said in ``Peer/connect()`` what it is.
+    var keepsForgottenVersions: Bool { get }
+
     /// A warning for the owner of the database, for example about credentials that are sent unencrypted. Replications report it when
     /// they start. It is `nil` by default.
     var warning: String? { get }
@@ -103,6 +107,9 @@ package protocol PeerOperations: Peer {
 extension PeerOperations {
     /// `false` by default.
     package var needsNetwork: Bool { false }
+
+    /// `false` by default.
+    package var keepsForgottenVersions: Bool { false }
 
     /// `nil` by default.
     package var warning: String? { nil }

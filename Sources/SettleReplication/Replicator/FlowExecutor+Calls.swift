@@ -64,12 +64,14 @@ extension FlowExecutor {
     private func store(_ id: Int, _ revisions: [PeerRevision], _ group: inout TaskGroup<Event>) {
         let (source, target, settler) = (configuration.source.operations, configuration.target.operations, settler)
         let (branching, asked) = (configuration.branching, AskedConflicts(state))
+        let (former, superseded) = (FormerStates(of: source, at: target), SupersededLeaves(configuration))
         let log = configuration.database?.log ?? .none
         group.addTask {
             let result = await log.measure(.replication, ["revisions": "\(revisions.count)"]) {
                 await PeerError.result {
-                    let revisions =
-                        try await FormerStates(of: source, at: target)?.markReplaced(in: revisions) ?? revisions
+                    var revisions = revisions
+                    if let former { revisions = try await former.markReplaced(in: revisions) }
+                    if let superseded { revisions = try await superseded.markReplaced(in: revisions) }
                     if let settler {
                         return try await settler.store(revisions, branching: branching) { asked.set($0) }
                     }
