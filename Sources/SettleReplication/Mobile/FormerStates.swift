@@ -43,7 +43,7 @@ struct FormerStates: Sendable {
         let besides = try await database.perform { database in
             let leaves = try database.leaves(beside: revisions.map { ($0.id, $0.history) })
             return try zip(revisions, leaves).map { revision, leaves in
-                guard !leaves.isEmpty, let tree = try database.tree(of: revision.id) else { return Beside(leaves) }
+                guard !leaves.isEmpty, let tree = try database.tree(of: revision.id) else { return try Beside(leaves) }
                 return try Beside(leaves) { leaf in
                     try Self.otherNames(of: leaf, in: tree, revision.id, but: revision.history, database)
                 }
