@@ -89,6 +89,8 @@ enum ServeCommand: Command {
         storeOptions.durability = .full
         // Each database has several connections, and the system caches its pages, too.
         storeOptions.cacheBytes = 2 << 20
+        // The server refuses larger documents itself; the databases must not refuse those that it allows.
+        storeOptions.maximumDocumentSize = max(storeOptions.maximumDocumentSize, options.largestDocument)
         storeOptions.openIndexes = settings.count("open_indexes") ?? storeOptions.openIndexes
         storeOptions.warn = { log.warning($0) }
         let store = try ServedStore.make(settings, storeOptions)

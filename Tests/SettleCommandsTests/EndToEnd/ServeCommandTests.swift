@@ -22,6 +22,21 @@ import Testing
         #expect(status == 0)
     }
 
+    @Test func `a document as large as a preset allows is stored`() throws {
+        let room = try Room()
+        let process = try room.start(
+            ["serve", "--data", room.path("data"), "--port", "0", "--json", "--preset", "obsidian", "--admin", "anna"],
+            "large", ["SETTLE_ADMIN_PASSWORD": "sesame"])
+        defer { if process.isRunning { process.terminate() } }
+        let port = try #require(try room.firstOutput(of: process, "large")["port"]?.int)
+        let url = "http://anna:sesame@127.0.0.1:\(port)/vault"
+        try room.write(#"{"text":"\#(String(repeating: "x", count: 9_000_000))"}"#, to: "large.json")
+        let created = try room.run("create", url)
+        #expect(created.status == 0, "\(created)")
+        let stored = try room.run("put", url, "large", "@\(room.path("large.json"))")
+        #expect(stored.status == 0, "\(stored)")
+    }
+
     @Test func `the first start creates an administrator's password, and prints it once`() throws {
         let room = try Room()
         let first = try serve(room, "first")
