@@ -59,6 +59,23 @@ struct VersionVectorTests {
         #expect(VersionVector(later, history: earlier) != nil && VersionVector(earlier, history: later) == nil)
     }
 
+    @Test func `a device that has a longer id has not seen CouchDB's id that wins against it`() throws {
+        let (longer, winner) = ("2-cb965ab33f6398c75bd9e528c95bdf945669d1d3", "2-65c040e062edc4e6f76410646d7033af")
+        let known = "2cb965ab33f@Revision+Tree+Encoding"
+        let before = try tree([([longer, "1-aa"], false)])
+        let tree = try tree([([longer, "1-aa"], false), ([winner, "1-aa"], false)])
+        #expect(tree.winner?.revision.description == winner)
+        let device = try #require(VersionVector(known))
+        let states = try [before, tree].map { try #require(VersionVector($0)) }
+        #expect(states.map(device.covers) == [true, false])
+        let edit = try #require(VersionVector(anna, history: known))
+        guard case .next = edit.place(in: before), case .branch(let history) = edit.place(in: tree) else {
+            Issue.record("the edit is \(String(describing: edit.place(in: tree)))")
+            return
+        }
+        #expect(history.revisions.map(\.description).dropFirst() == [longer, "1-aa"])
+    }
+
     @Test func `a tree's state has seen its winner and its settled branches, and no open conflict`() throws {
         let open = "18eb55accf3a0002@OL3jexI/Slqy7d1o2+Zl5g"
         let tree = try tree([

@@ -119,11 +119,13 @@ extension VersionVector {
     ///       └── 2-X@carl                  open conflict        not 2-X@carl: its device has to see that
     ///     1-V@dora                        stemmed              1-V@dora, see `RevisionTree.forgottenVersions`
     ///
-    /// The current version is normally the winner's. The winner gets the state's time as its version in three
+    /// The current version is normally the winner's. The winner gets the state's time as its version in four
     /// cases. First, if it has a revision id and there are settled branches. Second, if its source has a later
     /// version in a settled branch: a device that has seen that branch would assume that it has the newer state.
     /// Third, if it may be the winner again after another branch was ended, see `mayHaveReturned`: a device that
-    /// has seen it before would not pull it again.
+    /// has seen it before would not pull it again. Fourth, if an open branch has a later id: ids of CouchDB win
+    /// against the longer ones of Couchbase Lite by their bytes, and not by the digits that a version has of them. A
+    /// device that has seen that branch would assume that it has seen the winner.
     ///
     /// - Parameter tree: The tree. For an empty tree the result is `nil`.
     /// - Complexity: O(*n*) in revisions.
@@ -137,7 +139,7 @@ extension VersionVector {
         let versions = seen.map { DocumentVersion($0) }
         var times = Dictionary(versions.map { ($0.source, $0.time) }, uniquingKeysWith: max)
         let own = versions[0]
-        let isLatest = times[own.source] == own.time
+        let isLatest = times[own.source] == own.time && !Self.hasLaterBranch(tree, own)
         guard !settled.isEmpty || !isLatest else {
             self.init(current: own, others: times, legacy: ids)
             return
@@ -171,6 +173,15 @@ extension VersionVector {
         }
     }
 
+    /// Whether a tree has a live leaf whose id counts as a later version than the winner's id.
+    private static func hasLaterBranch(_ tree: RevisionTree, _ winner: DocumentVersion) -> Bool {
+        guard winner.source == .tree, tree.isConflicted else { return false }
+        return tree.leaves.contains { leaf in
+            let version = DocumentVersion(leaf.revision)
+            return !leaf.isDeleted && version.source == .tree && version.time > winner.time
+        }
+    }
+
     /// A time for the state of a tree, in the range of versions that stand for revision ids.
     ///
     ///     state                                                    time
@@ -182,7 +193,7 @@ extension VersionVector {
     /// latest id, but different winners.
     private static func stateTime(_ tree: RevisionTree, after latest: UInt64) -> UInt64 {
         let revisions = tree.revisions
-        let lastID = revisions.last { !DocumentVersion.isVersion($0) }.map { DocumentVersion($0).time } ?? 0
+        let lastID = revisions.map { DocumentVersion($0) }.filter { $0.source == .tree }.map(\.time).max() ?? 0
         let lastDeletion = revisions.last { tree[$0]?.isDeleted == true }.map { $0.generation << 40 } ?? 0
         // An id of any generation may come from outside, so the sum may overflow.
         return tree.leaves.reduce(max(latest, lastID, lastDeletion)) { time, leaf in
