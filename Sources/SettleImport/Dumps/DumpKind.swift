@@ -79,6 +79,8 @@ package struct DumpNotes: Sendable, Equatable {
     package var emptyRows = 0
     /// Whether the dump has revisions without their histories.
     package var isShallow = false
+    /// Contents of attachments whose digests could not be compared; see `AttachmentImporter.uncheckedCount`.
+    package var uncheckedContents = 0
     /// Members beside the list of documents.
     package var otherMembers: Set<String> = []
 
@@ -97,6 +99,11 @@ package struct DumpNotes: Sendable, Equatable {
         if checkpoints > 0 { texts.append("\(counted(checkpoints, "log")) of replications passed over") }
         if emptyRows > 0 { texts.append("\(counted(emptyRows, "row")) of deleted or missing documents passed over") }
         if isShallow { texts.append("a shallow backup has no histories: a sync with its server finds conflicts") }
+        if uncheckedContents > 0 {
+            texts.append(
+                "\(counted(uncheckedContents, "attachment")) whose digests can't be checked: either the source compresses otherwise, or the contents are damaged"
+            )
+        }
         if !otherMembers.isEmpty {
             texts.append("passed over beside the documents: \(otherMembers.sorted().joined(separator: ", "))")
         }
@@ -112,6 +119,7 @@ package struct DumpNotes: Sendable, Equatable {
         sum.checkpoints += right.checkpoints
         sum.emptyRows += right.emptyRows
         sum.isShallow = left.isShallow || right.isShallow
+        sum.uncheckedContents += right.uncheckedContents
         sum.otherMembers.formUnion(right.otherMembers)
         return sum
     }

@@ -15,6 +15,8 @@ package final class AttachmentImporter {
     private let known: (DocumentID) throws -> [DocumentAttachment]
     private var open: (name: String, length: Int64, writer: AttachmentWriter)?
     private var finished: [String: DocumentAttachment] = [:]
+    /// The number of contents whose digests could not be compared: the source has compressed them, and other bytes than here.
+    package private(set) var uncheckedCount = 0
 
     /// Creates an importer.
     ///
@@ -96,7 +98,12 @@ package final class AttachmentImporter {
             }
             // Without the digest of these bytes it is plain content, which is compressed if its type is compressible.
             let made = try stored(bytes, type, nil)
-            return try described(made, name, type, revpos, made.encoding, made.encoding == .gzip ? nil : digest)
+            guard made.encoding == .gzip else {
+                return try described(made, name, type, revpos, made.encoding, digest)
+            }
+            // The digest is that of the source's compressed bytes, which depend on its compressor.
+            if let digest, digest != made.digest.description { uncheckedCount += 1 }
+            return try described(made, name, type, revpos, .gzip, nil)
         case .stub, .follows(nil):
             guard let known = try known(id).first(where: { $0.digest.description == digest }) else {
                 throw DatabaseError(

@@ -67,6 +67,7 @@ package final class RecordImporter {
         var notes = source.notes
         // Other dumps have the revisions in conflict as well.
         if source.form.kind == .couchdb { notes.conflicts += counts.conflicts }
+        notes.uncheckedContents = store.attachmentImporter.uncheckedCount
         return notes
     }
 
