@@ -2,14 +2,9 @@
 import json
 import time
 
-from room import revision
+from room import expect, revision
 
 ROWS = "document.querySelectorAll('.key-list tbody tr').length"
-
-
-def expect(condition, message="not as expected"):
-    if not condition:
-        raise AssertionError(message)
 
 
 def first_row(visit):

@@ -4,14 +4,9 @@ import hashlib
 import json
 import urllib.error
 
-from room import milk, revision
+from room import expect, milk, revision
 
 LOST = "section[aria-label='What will be lost']"
-
-
-def expect(condition, message="not as expected"):
-    if not condition:
-        raise AssertionError(message)
 
 
 def eight(identifier):

@@ -6,12 +6,7 @@ import select
 import tempfile
 import time
 
-from room import PASSWORD, revision
-
-
-def expect(condition, message="not as expected"):
-    if not condition:
-        raise AssertionError(message)
+from room import PASSWORD, expect, revision
 
 
 def paste(line, folder, tool):

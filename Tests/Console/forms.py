@@ -3,12 +3,7 @@ import json
 import re
 import time
 
-from room import PASSWORD, Server, Visit, named
-
-
-def expect(condition, message="not as expected"):
-    if not condition:
-        raise AssertionError(message)
+from room import PASSWORD, Server, Visit, expect, named
 
 
 def a_replication_of_this_server(room):

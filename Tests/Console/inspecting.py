@@ -1,12 +1,7 @@
 """Scenarios of the inspector's details, and of functions that are tried."""
 import json
 
-from room import revision
-
-
-def expect(condition, message="not as expected"):
-    if not condition:
-        raise AssertionError(message)
+from room import expect, revision
 
 
 def long_texts_by_lines(room):

@@ -1,5 +1,7 @@
 """Ids and names that a browser or a proxy removes from a path. Only the document or attachment that they name is written."""
 
+from room import expect
+
 HOSTILE = [".", "..", "_design/.", "_design/..", "_local/..", "%2e", "%2E%2E", ".%2e", "...", "./", "/", "//", "../x", "a/..", "a/../..", "..;",
            "?", "#", "x?rev=1", " .", ". ", "\\..", "..%2f", "%2f..", "\t.", "\u2024", "_all_docs/.."]
 ATTACHED = [".", "..", "", "%2e", "a/..", "../..", "?", "plain"]
@@ -32,11 +34,6 @@ WRITES = """async ([names, attached, rev]) => {
   }
   return told;
 }"""
-
-
-def expect(condition, message="not as expected"):
-    if not condition:
-        raise AssertionError(message)
 
 
 def rest(server):

@@ -1,10 +1,5 @@
 """Scenarios of keys and addresses: where they lead, and what is shown meanwhile."""
-from room import milk, named
-
-
-def expect(condition, message="not as expected"):
-    if not condition:
-        raise AssertionError(message)
+from room import expect, milk, named
 
 
 def keys_after_a_key(room):

@@ -16,6 +16,11 @@ PASSWORD = "correct horse"
 CHROMIUM = os.environ.get("SETTLE_CHROMIUM", "/usr/bin/chromium")
 
 
+def expect(condition, message="not as expected"):
+    if not condition:
+        raise AssertionError(message)
+
+
 def named(text):
     """The selector of the links on a page with a name."""
     return f"main a:has(bdi:text-is('{text}'))"

@@ -21,18 +21,13 @@ from forms import FORMS
 from inspecting import INSPECTING
 from names import NAMES
 from places import PLACES
-from room import PASSWORD, Server, Visit, browser, milk, revision, signs
+from room import PASSWORD, Server, Visit, browser, expect, milk, revision, signs
 from staying import STAYING
 from wide import WIDE
 
 PAGES = ["#/", "#/groceries/docs?fields=name,count", "#/groceries/doc/milk", "#/groceries/doc", "#/groceries/conflicts",
          "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop", "#/groceries/rights", "#/groceries/journal",
          "#/users", "#/server", "#/activity", "#/replications", "#/replication/_replicator%2Fnone", "#/login", "#/none/none/none"]
-
-
-def expect(condition, message="not as expected"):
-    if not condition:
-        raise AssertionError(message)
 
 
 def conflicts(server, database="groceries"):

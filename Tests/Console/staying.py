@@ -1,12 +1,7 @@
 """Scenarios of pages that read again by themselves: what a person has chosen stays, and an ended session is told."""
 from urllib.parse import quote
 
-from room import PASSWORD, named
-
-
-def expect(condition, message="not as expected"):
-    if not condition:
-        raise AssertionError(message)
+from room import PASSWORD, expect, named
 
 
 def log_in_over_the_page(page):

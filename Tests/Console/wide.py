@@ -1,12 +1,7 @@
 """A scenario of names and values that are long."""
-from room import PASSWORD
+from room import PASSWORD, expect
 
 LONG = "x" * 500
-
-
-def expect(condition, message="not as expected"):
-    if not condition:
-        raise AssertionError(message)
 
 
 def long_names_scroll_inside(room):

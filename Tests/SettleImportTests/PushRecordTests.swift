@@ -49,7 +49,7 @@ struct PushRecordTests {
             ([replicator("http://couch.example/notes", 1, "2")], ["d2", "d3"]),
             ([replicator("http://couch.example/notes", 1, #"{"seq":3}"#)], ["d3"]),
             ([replicator("http://couch.example/notes", 1, "4"), replicator("http://couch.example/notes", 0, "9")], []),
-            // What one of two servers lacks is imported, and a position that can't be read is none.
+            // A document that one of two servers lacks is imported, and a position that can't be read does not count.
             ([replicator("http://a.example/x", 1, "4"), replicator("http://b.example/x", 1, "2")], ["d2", "d3"]),
             ([replicator("http://couch.example/notes", 1, "nonsense")], ["d1", "d2", "d3"]),
         ] as [([String], [String])])

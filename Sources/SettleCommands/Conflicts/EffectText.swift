@@ -24,7 +24,7 @@ struct EffectText {
         let title = String(words.prefix(1)).uppercased() + String(words.dropFirst())
         let style: Style = effect.outcome == .deletes ? .red : .bold
         var lines = Columns.wrapped(title, width: width).map { styled($0, style) }
-        if !effect.isBaseKnown { lines.append("The content of the base is not known, so removals can't be told.") }
+        if !effect.isBaseKnown { lines.append("The content of the base is not known, so removals are not listed.") }
         guard effect.lossCount > 0 else { return lines + ["Nothing is lost: every change is in the result."] }
         lines.append(styled("Lost", .bold))
         let shown = effect.losses.prefix(Self.longestList)

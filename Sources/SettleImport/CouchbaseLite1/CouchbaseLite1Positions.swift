@@ -17,7 +17,7 @@ struct CouchbaseLite1Positions {
         /// The id, or the URL.
         let remote: String
         let isPush: Bool?
-        /// The sequence; `nil` if the position is none, as those of most servers.
+        /// The sequence; `nil` if the position is not a number. Most servers write positions of other forms.
         let sequence: UInt64?
     }
 

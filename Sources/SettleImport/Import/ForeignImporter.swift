@@ -222,7 +222,7 @@ extension ForeignImporter {
         { return false }
     }
 
-    /// The sequence after which an interrupted import of the same source goes on; 0 if the source can't be told from others.
+    /// The sequence after which an interrupted import of the same source continues; 0 if the source has no identity.
     private func resumed() throws -> UInt64 {
         guard let identity = reader.identity, let mark = try store.mark(), mark["source"]?.string == identity,
             mark["collection"]?.string == options.collection

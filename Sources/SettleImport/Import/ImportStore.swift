@@ -19,7 +19,7 @@ package protocol ImportStore {
     /// Stores a local document.
     func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws
 
-    /// The history of the revision of a document that has a signature; `nil` if there is none.
+    /// Finds the revision of a document by its signature, and returns its history; `nil` if no revision has the signature.
     func history(of id: DocumentID, endingIn signature: RevisionSignature) throws -> RevisionHistory?
 
     /// Sets the date at which a document is purged; false if the destination has no such dates.

@@ -59,8 +59,8 @@ extension SettlementJSON {
 
     private static func row(_ row: SettlementEffect.Row, _ left: inout Int) -> JSONValue {
         left -= rowBytes + row.path.utf8.count + row.reason.utf8.count + revisionBytes * row.sources.count
-        var told: JSONObject = ["path": .string(row.path)]
-        put(row.base, as: "base", in: &told, &left)
+        var members: JSONObject = ["path": .string(row.path)]
+        put(row.base, as: "base", in: &members, &left)
         var values: [JSONValue] = []
         for group in row.values {
             left -= revisionBytes * group.leaves.count
@@ -68,23 +68,23 @@ extension SettlementJSON {
             put(group.value, as: "value", in: &value, &left)
             values.append(.object(value))
         }
-        told["values"] = .array(values)
-        put(row.result, as: "result", in: &told, &left)
-        told["from"] = .array(row.sources.map(revision))
-        told["reason"] = .string(row.reason)
-        told["clash"] = .bool(row.isClash)
-        told["left"] = .bool(row.isLeft)
-        told["picked"] = .bool(row.isPicked)
-        return .object(told)
+        members["values"] = .array(values)
+        put(row.result, as: "result", in: &members, &left)
+        members["from"] = .array(row.sources.map(revision))
+        members["reason"] = .string(row.reason)
+        members["clash"] = .bool(row.isClash)
+        members["left"] = .bool(row.isLeft)
+        members["picked"] = .bool(row.isPicked)
+        return .object(members)
     }
 
     private static func loss(_ loss: SettlementEffect.Loss, _ left: inout Int) -> JSONValue {
         left -= rowBytes + loss.path.utf8.count
-        var told: JSONObject = [
+        var members: JSONObject = [
             "rev": revision(loss.leaf), "path": .string(loss.path), "kind": .string(loss.kind.rawValue),
         ]
-        put(loss.value, as: "value", in: &told, &left)
-        return .object(told)
+        put(loss.value, as: "value", in: &members, &left)
+        return .object(members)
     }
 
     /// Adds a value, or its name to those that are left out.

@@ -191,7 +191,7 @@ import Testing
         #expect(text(effect) == [#"3-b value /n "many""#])
     }
 
-    @Test func `objects are compared member by member, and the clocks of members are none`() throws {
+    @Test func `objects are compared member by member, and the clocks of attributes are not compared`() throws {
         let effect = try effect(
             .mostRevisions,
             [
@@ -211,7 +211,7 @@ import Testing
         #expect(text(effect) == ["1-a value /y 2", "1-a value /z 3"])
     }
 
-    @Test func `a base whose content is not kept is told`() throws {
+    @Test func `the effect says that the content of the base is not kept`() throws {
         let effect = try effect(.mostRevisions, [try revision("2-w", ["x": 1]), try revision("2-b", ["y": 1])])
         #expect(!effect.isBaseKnown && text(effect) == ["2-b value /y 1"])
     }
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    @Test func `attachments are told by their names`() throws {
+    @Test func `a loss of an attachment has the name of the attachment`() throws {
         try photos { database in
             let preview = try #require(try database.preview("d", using: .threeWayMerge()))
             let effect = SettlementEffect(preview)

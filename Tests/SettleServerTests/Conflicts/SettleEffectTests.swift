@@ -63,7 +63,7 @@ import Testing
         #expect(try paths(rehearse(client, "tea", alive), "deletion") == [""])
     }
 
-    @Test func `each policy that settles a conflict is told with its effect, the others with a reason`() throws {
+    @Test func `the answer has the effect of each policy that settles, and why others do not`() throws {
         let client = try ConflictRoom.client()
         for id in ["milk", "tea"] {
             let told = try client.send("GET", "/db/_conflicts/\(id)?policies=true&tree=none").json

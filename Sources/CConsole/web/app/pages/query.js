@@ -68,7 +68,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
       }
     }
     replace(plan);
-    // What is wrong with a query is told once.
+    // The same error of a query is shown once.
     if (await read()) explain();
   }
 
@@ -76,7 +76,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     const options = ['limit', 'skip'].filter(name => value.has(name)).flatMap(name => [`--${name}`, stringify(value.get(name))]);
     if (value.has('fields')) options.push('--fields', value.get('fields').join(','));
     const sort = (value.get('sort') ?? []).map(entry => entry instanceof Map ? [...entry][0] : [entry, 'asc']).map(([name, order]) => `${order === 'desc' ? '-' : ''}${name}`);
-    // A value that begins with a dash stands behind its option's sign.
+    // A value that begins with a dash follows its option and an equals sign.
     if (sort.length) options.push(`--sort=${sort.join(',')}`);
     if (value.has('use_index')) options.push('--use-index', [value.get('use_index')].flat().join('/').replace('_design/', ''));
     setSame({ url: path`${db}/_find`, text: stringify(value), settle: ['find', [{ db }, stringify(value.get('selector'))], options] });

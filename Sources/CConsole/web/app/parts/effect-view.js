@@ -34,7 +34,7 @@ export function lostList(effect, { nameOf }) {
   draw(FIRST);
   return h('section', { 'aria-label': t.effectView.whatIsLost },
     h('h2', { class: isDeletion ? 'bad' : null }, t.effectView.whatIsLost, ' ', h('span', { class: 'chip' }, number(count))),
-    effect.get('base_known') === false && h('p', { class: 'warn' }, t.effectView.removalsCantBeTold),
+    effect.get('base_known') === false && h('p', { class: 'warn' }, t.effectView.removalsAreNotListed),
     count === 0 ? h('p', { class: 'muted' }, t.effectView.nothingEveryChange) : list);
 }
 

@@ -1,5 +1,5 @@
 /**
- * The members in which leaves differ, one in a row, the base always beside them. The table reckons nothing: its rows are told.
+ * The members in which leaves differ, one in a row, the base always beside them. The server computes the rows.
  *
  *     member   base     A winner    B           result        why
  *     /count   1        ○ 2         ○ 3         4             clash, decided by the rule “sum”
@@ -171,7 +171,7 @@ function text(value, base, isBeside) {
   return folded(value, full, isBeside ? base : undefined);
 }
 
-/** A long value behind its beginning; it is drawn when it is opened. */
+/** A long value: its beginning is shown, and the rest when it is opened. */
 function folded(value, full, base) {
   const spread = one => typeof one === 'string' ? one : stringify(one, 2);
   const inside = h('div');

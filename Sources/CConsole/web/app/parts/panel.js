@@ -13,7 +13,7 @@ export function errorBox(error, retry) {
   return box;
 }
 
-/** Tells an error in a place; one that is told there already stays as it is. */
+/** Shows an error in a place. If the place shows the same error already, it stays as it is. */
 export function tell(place, error, retry) {
   const box = errorBox(error, retry);
   const about = `${error.status} ${error.reason ?? error.message}`;

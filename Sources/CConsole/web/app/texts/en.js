@@ -260,7 +260,7 @@ export default {
   },
   effectView: {
     whatIsLost: 'What will be lost', notListed: n => `and ${n} more, which are not listed`,
-    removalsCantBeTold: 'The content of the base is not known, so removals can’t be told.',
+    removalsAreNotListed: 'The content of the base is not known, so removals are not listed.',
     nothingEveryChange: 'Nothing. Every edit is in the result.', theWholeDocument: 'the whole document', theDeletion: 'the deletion of the document',
     theRemovalOf: 'the removal of', theAttachment: 'the attachment', wouldWrite: 'What will be written', on: parent => ` on ${parent}`,
     closed: closed => ` closed for ${closed}`, nothingOneLeafStays: 'nothing: one leaf stays as it is', writesCount: n => count(n, 'write'),
