@@ -182,7 +182,7 @@ extension String {
     package var asPointerPart: String { replacing("~", with: "~0").replacing("/", with: "~1") }
 
     /// The names on the path of a JSON Pointer.
-    fileprivate var pointerParts: [String] {
+    package var pointerParts: [String] {
         dropFirst().split(separator: "/", omittingEmptySubsequences: false).map {
             String($0).replacing("~1", with: "/").replacing("~0", with: "~")
         }

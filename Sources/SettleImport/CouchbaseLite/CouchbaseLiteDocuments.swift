@@ -1,5 +1,6 @@
 internal import Foundation
 internal import SettleCore
+internal import SettleDatabase
 internal import SettleMobile
 internal import SettlePlatform
 
@@ -248,8 +249,7 @@ struct CouchbaseLiteDocuments {
     /// The value of a body at a JSON pointer.
     private static func value(at path: String, of body: DocumentBody) -> JSONValue? {
         var value: JSONValue? = body.json
-        for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-            let name = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
+        for name in path.pointerParts {
             value = if let index = Int(name), value?.array != nil { value?[index] } else { value?[name] }
         }
         return value

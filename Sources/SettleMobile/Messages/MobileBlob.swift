@@ -33,7 +33,7 @@ package struct MobileBlob: Hashable, Sendable {
                     found.append(MobileBlob(path: path, digest: digest, contentType: type, length: length))
                     continue
                 }
-                work += members.map { ("\(path)/\(escaped($0.name))", $0.value) }
+                work += members.map { ("\(path)/\($0.name.asPointerPart)", $0.value) }
             } else if let elements = value.array {
                 work += elements.enumerated().map { ("\(path)/\($0.offset)", $0.element) }
             }
@@ -44,10 +44,6 @@ package struct MobileBlob: Hashable, Sendable {
     /// The digests of a document's blobs, by the names of their attachments.
     package static func digests(in body: DocumentBody) -> [String: String] {
         Dictionary(all(in: body).map { ($0.attachmentName, $0.digest) }) { first, _ in first }
-    }
-
-    private static func escaped(_ name: String) -> String {
-        name.replacing("~", with: "~0").replacing("/", with: "~1")
     }
 
     /// The properties of a blob's content.
@@ -81,7 +77,9 @@ package struct MobileBlob: Hashable, Sendable {
         }
         guard contents.keys.contains(where: { $0.hasPrefix(path + "/") }) else { return value }
         if let members = value.object {
-            let changed = members.map { ($0.name, put(contents, into: $0.value, at: "\(path)/\(escaped($0.name))")) }
+            let changed = members.map {
+                ($0.name, put(contents, into: $0.value, at: "\(path)/\($0.name.asPointerPart)"))
+            }
             return .object(JSONObject(changed))
         }
         guard let elements = value.array else { return value }

@@ -88,7 +88,7 @@ struct SupersededLeaves: Sendable {
 
 extension RevisionHistory {
     /// The generation of the oldest revision.
-    fileprivate var earliestGeneration: UInt64 { start + 1 - UInt64(signatures.count) }
+    fileprivate var earliestGeneration: UInt64 { start - UInt64(signatures.count) + 1 }
 }
 
 extension ReplicationFilter {
