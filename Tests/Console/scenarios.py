@@ -578,6 +578,9 @@ def main():
     finally:
         server.close()
     print(f"{sum(results)} of {len(results)} scenarios passed")
+    for scenario, passed in zip(chosen, results):
+        if not passed:
+            print(f"FAILED: {scenario.__name__}")
     sys.exit(0 if all(results) else 1)
 
 

@@ -70,7 +70,12 @@ struct PushRecordTests {
         "21eb005057bbea406f3d10da4443a79c39828a84", "f56579524512aa83a7bcec49a2995755d08ea3ce",
     ])
     func `a position whose direction is in its name is known by the URL alone`(id: String) throws {
-        let positions = [Self.checkpoint(id, "3"), Self.checkpoint("34fd4530ec7a084c4ac2e499c32dd6b41c65ac2d", "2")]
+        for position in [Self.checkpoint(id, "3"), Self.replicator(id, 1, "3")] { try expectProof(position) }
+    }
+
+    private func expectProof(_ position: String) throws {
+        let database = try Database.inMemory()
+        let positions = [position, Self.replicator("34fd4530ec7a084c4ac2e499c32dd6b41c65ac2d", 0, "2")]
         let refused = try #require(throws: ForeignFileError.self) {
             try database.importAll(from: old(positions), options: Self.unpushed)
         }

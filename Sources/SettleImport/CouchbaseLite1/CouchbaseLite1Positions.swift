@@ -19,6 +19,10 @@ struct CouchbaseLite1Positions {
         let isPush: Bool?
         /// The sequence; `nil` if the position is not a number. Most servers write positions of other forms.
         let sequence: UInt64?
+
+        /// Whether it is the position of a push of all documents. An id may be that of a push with a filter, which has left
+        /// documents out; the products that write a URL have no filters.
+        var isProven: Bool { isPush == true && remote.contains("://") }
     }
 
     private let name: String
@@ -76,11 +80,11 @@ struct CouchbaseLite1Positions {
                     server lacks
                     """)
             }
-        } else if positions.contains(where: { $0.isPush == nil && $0.sequence != nil }) {
+        } else if positions.contains(where: { $0.sequence != nil && $0.isPush != false && !$0.isProven }) {
             return .unknown(
                 """
-                \(name) does not say which of its positions are those of pushes: name the URL that the app synced with, or import all \
-                of it; a sync sends only what the server lacks
+                \(name) does not say which of its positions are those of pushes without a filter: name the URL that the \
+                app synced with, or import all of it; a sync sends only what the server lacks
                 """)
         }
         return .upTo(pushes.map { $0.sequence ?? 0 }.min() ?? 0)

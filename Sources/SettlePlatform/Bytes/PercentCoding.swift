@@ -98,11 +98,16 @@ package enum PercentCoding {
 
 /// Removes credentials from URLs before text is logged or shown.
 package enum URLRedaction {
+    /// How far a slash is followed by the rest of a password, so that a text of many URLs takes no longer than another one.
+    private static let longestPassword = 1024
+
     /// The text without credentials in URLs: removes everything between `://` and the last `@` before the next
     /// slash, blank or quote, even if these are percent-escaped.
     ///
     /// A slash inside a password would end it too early. So where a colon and no port stand before the slash, everything up to
     /// the last `@` before the next blank or quote is removed.
+    ///
+    /// - Complexity: O(*n*).
     package static func text(_ text: String) -> String {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
@@ -117,7 +122,8 @@ package enum URLRedaction {
             let end = bytes[start...].indices.first { isSlash(bytes, $0) || isEnd(bytes, $0) } ?? bytes.count
             var last = lastAt(bytes, start..<end)
             if last == nil, !isPlace(bytes[start..<end]) {
-                last = lastAt(bytes, end..<(bytes[end...].indices.first { isEnd(bytes, $0) } ?? bytes.count))
+                let rest = bytes[end...].prefix(longestPassword)
+                last = lastAt(bytes, end..<(rest.indices.first { isEnd(bytes, $0) } ?? rest.endIndex))
             }
             if last != nil { result.append(UInt8(ascii: "*")) }
             index = last ?? start
