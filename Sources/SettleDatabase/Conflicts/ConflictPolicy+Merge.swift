@@ -87,7 +87,7 @@ struct BranchMerge {
         self.method = method
         versions = conflict.liveLeaves.map { leaf in
             Version(
-                members: Self.members(of: leaf), name: leaf.revision?.description ?? "",
+                members: leaf.comparedMembers, name: leaf.revision?.description ?? "",
                 leaves: leaf.revision.map { [$0] } ?? [])
         }
     }
@@ -138,10 +138,10 @@ struct BranchMerge {
     /// Documents that were created independently have the empty document as base.
     private func base(of step: MergeStep) -> JSONObject? {
         guard !isMissing(step) else {
-            return conflict.formerState.map { $0.isDeleted ? JSONObject() : Self.members(of: $0) }
+            return conflict.formerState.map { $0.isDeleted ? JSONObject() : $0.comparedMembers }
         }
         guard let base = step.base else { return JSONObject() }
-        return conflict.bases[base].map { $0.isDeleted ? JSONObject() : Self.members(of: $0) }
+        return conflict.bases[base].map { $0.isDeleted ? JSONObject() : $0.comparedMembers }
     }
 
     /// Replaces the first of the versions with their merge; `false` if a clash remains.
@@ -153,20 +153,6 @@ struct BranchMerge {
             members: merged, name: "merge of " + sides.map { $0.name }.joined(separator: " and "),
             leaves: sides.flatMap { $0.leaves })
         return true
-    }
-
-    /// A document's members, plus one for its attachments: each a string that is merged as a whole.
-    private static func members(of document: Document) -> JSONObject {
-        var members = document.json.object ?? JSONObject()
-        if !document.attachments.isEmpty {
-            let attachments = document.attachments.map { ($0.name, JSONValue.string(text(of: $0))) }
-            members[attachmentsName] = .object(JSONObject(attachments))
-        }
-        return members
-    }
-
-    private static func text(of attachment: DocumentAttachment) -> String {
-        "\(attachment.contentType), \(attachment.length) bytes, \(attachment.digest)"
     }
 
     private func without(_ merged: JSONObject) -> JSONObject {
@@ -181,7 +167,24 @@ struct BranchMerge {
         let all = conflict.liveLeaves.flatMap(\.attachments)
         return (merged[Self.attachmentsName]?.object ?? JSONObject()).compactMap { member in
             let named = all.filter { $0.isNamed(member.name) }
-            return named.first { .string(Self.text(of: $0)) == member.value } ?? named.first
+            return named.first { .string($0.comparedText) == member.value } ?? named.first
         }
     }
+}
+
+extension Document {
+    /// The document's members, and its attachments as one more, `_attachments`: an object with a string for each.
+    ///
+    /// The object is there if it is empty too. Otherwise a document without attachments would have removed the list
+    /// as a whole, which clashes with an attachment that another version adds.
+    var comparedMembers: JSONObject {
+        var members = json.object ?? JSONObject()
+        members[WireAttachment.listName] = .object(JSONObject(attachments.map { ($0.name, .string($0.comparedText)) }))
+        return members
+    }
+}
+
+extension DocumentAttachment {
+    /// The attachment in words, the same for equal attachments alone.
+    fileprivate var comparedText: String { "\(contentType), \(length) bytes, \(digest)" }
 }

@@ -143,18 +143,8 @@ package struct MemberDifference: Equatable, Sendable {
     /// contents under `/_attachments`.
     package static func between(_ before: Document, _ after: Document) -> [MemberDifference] {
         var found: [MemberDifference] = []
-        collect(members(of: before), members(of: after), at: "", into: &found)
+        collect(before.comparedMembers, after.comparedMembers, at: "", into: &found)
         return found
-    }
-
-    private static func members(of document: Document) -> JSONObject {
-        var members = document.json.object ?? JSONObject()
-        if !document.attachments.isEmpty {
-            members[WireAttachment.listName] = .object(
-                JSONObject(
-                    document.attachments.map { ($0.name, .string("\($0.contentType) \($0.length) \($0.digest)")) }))
-        }
-        return members
     }
 
     private static func collect(

@@ -11,7 +11,7 @@ struct ConflictCommandTests {
         let base = try room.makeConflicts()
         let output = try room.run("conflicts", "b").output
         #expect(output.contains("milk  base \(try #require(base["milk"]).prefix(10))…\n"))
-        #expect(output.contains("  winner, local, changed /name, /count; added /_attachments\n"))
+        #expect(output.contains("  winner, local, changed /name, /count; added /_attachments/oats.txt\n"))
         #expect(output.contains("  remote, changed /count; removed /note\n"))
         #expect(!output.contains("gone"))
         #expect(output.hasSuffix("2 documents in conflict; in 1 there is a deletion and a concurrent edit\n"))
@@ -25,7 +25,7 @@ struct ConflictCommandTests {
         let lines = try room.run("conflicts", "a", "--deletions", "--json").lines.map { try JSONValue(parsing: $0) }
         #expect(lines.map { $0["id"] } == ["bread", "milk", "gone"])
         #expect(lines.map { $0["kind"] } == ["branches", "branches", "deletion"])
-        #expect(lines[1]["leaves"]?[0]?["differs"] == ["/name", "/count", "/_attachments"])
+        #expect(lines[1]["leaves"]?[0]?["differs"] == ["/name", "/count", "/_attachments/oats.txt"])
         #expect(lines[2]["leaves"]?[1]?["deleted"] == true && lines[2]["leaves"]?[1]?["side"] == "local")
         #expect(try room.run("conflicts", "a", "--limit", "1", "--json").lines.count == 1)
         #expect(try room.run("conflicts", "a", "--limit", "0", "--deletions", "--json").output == "")

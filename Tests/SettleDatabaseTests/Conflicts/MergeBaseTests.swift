@@ -43,6 +43,31 @@ import Testing
         }
     }
 
+    @Test func `each attachment is merged on its own, whichever documents have any`() throws {
+        try withDatabases(1) { databases in
+            let database = databases[0]
+            let names = ["blob_/photo", "note.txt"]
+            let attachments = try names.map { try database.makeAttachment($0, content: Array($0.utf8)) }
+            let sets = (0..<4).map { set in Set(names.indices.filter { set >> $0 & 1 == 1 }) }
+            for (b, w, o) in sets.flatMap({ b in sets.flatMap { w in sets.map { (b, w, $0) } } }) {
+                let id = try DocumentID(validating: "\(b.sorted()) \(w.sorted()) \(o.sorted())")
+                func edited(
+                    _ history: RevisionHistory, _ value: JSONValue, _ set: Set<Int>
+                ) throws -> ReplicatedRevision {
+                    try peer(id, history, ["v": value], attachments: set.sorted().map { attachments[$0] })
+                }
+                try database.insertReplicated([
+                    edited(path("1-a"), 0, b), edited(path("2-c", "a"), 1, w), edited(path("2-b", "a"), 2, o),
+                ])
+                #expect(try database.settle(id, using: .threeWayMerge()).outcome == .settled)
+                let merged = names.indices.filter {
+                    w.contains($0) == o.contains($0) ? w.contains($0) : !b.contains($0)
+                }
+                #expect(try database.document(id)?.attachments.map(\.name) == merged.map { names[$0] }, "\(id)")
+            }
+        }
+    }
+
     @Test func `a rule's answer without attachments keeps those of the leaves`() throws {
         try withDatabases(1) { databases in
             let database = databases[0]

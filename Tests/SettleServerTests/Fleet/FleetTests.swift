@@ -19,7 +19,9 @@ import Testing
     }
 
     @Test(
-        arguments: [395, 486, 772, 889, 1103, 1728, 2257, 2704, 3108, 3851, 4170, 5283, 6823, 9689, 13684, 39897]
+        arguments: [
+            395, 486, 772, 889, 1103, 1728, 2257, 2704, 3108, 3851, 4170, 5283, 6823, 9689, 13684, 39897, 79046,
+        ]
             as [UInt64])
     func `a seed that has found a fault of the server or of the models holds`(seed: UInt64) async throws {
         let failure = try await Fleet().failure(in: seed..<seed + 1)
