@@ -53,8 +53,8 @@ import Testing
                 let id = try DocumentID(validating: "\(b.sorted()) \(w.sorted()) \(o.sorted())")
                 func edited(
                     _ history: RevisionHistory, _ value: JSONValue, _ set: Set<Int>
-                ) throws -> ReplicatedRevision {
-                    try peer(id, history, ["v": value], attachments: set.sorted().map { attachments[$0] })
+                ) -> ReplicatedRevision {
+                    peer(id, history, ["v": value], attachments: set.sorted().map { attachments[$0] })
                 }
                 try database.insertReplicated([
                     edited(path("1-a"), 0, b), edited(path("2-c", "a"), 1, w), edited(path("2-b", "a"), 2, o),
