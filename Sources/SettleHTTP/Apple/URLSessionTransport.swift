@@ -16,6 +16,7 @@ public final class URLSessionTransport: HTTPTransport {
     /// The options of all requests.
     public let options: TransportOptions
     private let session: URLSession
+    private let compression: HTTPCompression
     #if canImport(FoundationNetworking)
     private let feed = URLSessionFeed()
     #endif
@@ -23,6 +24,7 @@ public final class URLSessionTransport: HTTPTransport {
     /// Creates a client.
     public init(_ options: TransportOptions = TransportOptions()) {
         self.options = options
+        compression = HTTPCompression(options)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
@@ -52,8 +54,7 @@ public final class URLSessionTransport: HTTPTransport {
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try HTTPRequestCheck.check(request)
         try options.checkAddresses()
-        let request = try options.compressesRequests ? HTTPCompression.compress(request) : request
-        return try await HTTPRedirect.follow(request, options) { try await exchange($0) }
+        return try await compression.send(request) { try await HTTPRedirect.follow($0, options, send: exchange) }
     }
 
     private func exchange(_ request: HTTPRequest) async throws -> HTTPResponse {

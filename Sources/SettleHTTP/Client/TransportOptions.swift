@@ -15,11 +15,12 @@ public struct TransportOptions: Sendable {
     public var redirects = 5
     /// The header `User-Agent`.
     public var userAgent = "Settle/\(ProductVersion.current)"
-    /// Whether to compress request bodies given as bytes with gzip if they have at least a kibibyte; `false` by
+    /// Whether to compress request bodies given as bytes with gzip if they have at least a kibibyte; `true` by
     /// default.
     ///
-    /// CouchDB and Settle accept compressed bodies; a proxy in front of a server may not.
-    public var compressesRequests = false
+    /// CouchDB and Settle accept compressed bodies. If a server or proxy answers 400 or 415, the request is sent again
+    /// uncompressed; if that helps, the client compresses nothing more for that host and port.
+    public var compressesRequests = true
 
     /// Whether to connect only to public addresses, whatever a host name resolves to, and not to this machine or a
     /// private network; `false` by default. With a proxy, the proxy's address is checked.

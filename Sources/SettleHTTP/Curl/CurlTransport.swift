@@ -14,10 +14,12 @@ public final class CurlTransport: HTTPTransport {
     /// The options of all requests.
     public let options: TransportOptions
     private let mailbox = CurlMailbox()
+    private let compression: HTTPCompression
 
     /// Creates a client.
     public init(_ options: TransportOptions = TransportOptions()) {
         self.options = options
+        compression = HTTPCompression(options)
         CurlThread.start(mailbox, options)
     }
 
@@ -30,19 +32,20 @@ public final class CurlTransport: HTTPTransport {
     /// - Throws: ``TransportError``.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try HTTPRequestCheck.check(request)
-        let request = try options.compressesRequests ? HTTPCompression.compress(request) : request
-        return try await HTTPRedirect.follow(request, options) { request in
-            let transfer = CurlTransfer(request, mailbox: mailbox)
-            let head = try await transfer.start()
-            let body = HTTPBody {
-                try await transfer.next()
-            } onDrop: { [self] in
-                transfer.cancel()
-                // The client stays alive as long as the response can be read.
-                withExtendedLifetime(self) {}
-            }
-            return HTTPResponse(status: head.status, headers: head.headers, body: body)
+        return try await compression.send(request) { try await HTTPRedirect.follow($0, options, send: exchange) }
+    }
+
+    private func exchange(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let transfer = CurlTransfer(request, mailbox: mailbox)
+        let head = try await transfer.start()
+        let body = HTTPBody {
+            try await transfer.next()
+        } onDrop: { [self] in
+            transfer.cancel()
+            // The client stays alive as long as the response can be read.
+            withExtendedLifetime(self) {}
         }
+        return HTTPResponse(status: head.status, headers: head.headers, body: body)
     }
 }
 #endif

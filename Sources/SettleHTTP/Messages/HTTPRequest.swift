@@ -1,4 +1,4 @@
-internal import SettleDatabase
+internal import SettlePlatform
 
 /// A request to send.
 public struct HTTPRequest: Sendable {
@@ -70,21 +70,40 @@ enum HTTPRequestCheck {
 
 // MARK: - HTTPCompression
 
-/// Compresses request bodies.
-enum HTTPCompression {
+/// Compresses the bodies of a client's requests.
+///
+/// A server or proxy that does not know compressed bodies answers 400 or 415 and does nothing. Then the request is
+/// sent again as it is; if that helps, no body is compressed for this server any more.
+final class HTTPCompression: Sendable {
     /// The minimum size of a compressed body in bytes.
     private static let least = 1024
 
-    /// The request, with its body compressed if it consists of enough bytes.
-    static func compress(_ request: HTTPRequest) throws -> HTTPRequest {
-        guard case .bytes(let bytes) = request.body.content, bytes.count >= least,
-            request.headers["Content-Encoding"] == nil
-        else { return request }
-        var compressed: [UInt8] = []
-        try bytes.withUnsafeBytes { bytes in
-            try Gzip(.compress).process(bytes, isLast: true) { compressed.append(contentsOf: $0) }
+    private let isOn: Bool
+    /// The hosts and ports that refused a compressed body.
+    private let refusing = Guarded<Set<String>>([])
+
+    init(_ options: TransportOptions) { isOn = options.compressesRequests }
+
+    /// Sends a request, with its body compressed if it consists of enough bytes.
+    func send(
+        _ request: HTTPRequest, by send: (HTTPRequest) async throws -> HTTPResponse
+    ) async throws -> HTTPResponse {
+        let authority = request.url.authority
+        guard isOn, !refusing.withLock({ $0.contains(authority) }), let compressed = Self.compressed(request) else {
+            return try await send(request)
         }
-        guard compressed.count < bytes.count else { return request }
+        let response = try await send(compressed)
+        guard response.status == 400 || response.status == 415 else { return response }
+        let plain = try await send(request)
+        if plain.status != response.status { refusing.withLock { _ = $0.insert(authority) } }
+        return plain
+    }
+
+    private static func compressed(_ request: HTTPRequest) -> HTTPRequest? {
+        guard case .bytes(let bytes) = request.body.content, bytes.count >= least,
+            request.headers["Content-Encoding"] == nil,
+            let compressed = try? Deflate.compress(bytes, .gzip, level: 5), compressed.count < bytes.count
+        else { return nil }
         var copy = request
         copy.body = .bytes(compressed)
         copy.headers["Content-Encoding"] = "gzip"

@@ -130,19 +130,11 @@ enum ConsoleEndpoints {
         headers["X-Frame-Options"] = "DENY"
         headers["Cross-Origin-Opener-Policy"] = "same-origin"
         headers["Cross-Origin-Resource-Policy"] = "same-origin"
-        if let compressed = file.compressed, acceptsGzip(context.request) {
+        if let compressed = file.compressed, context.request.acceptsGzip {
             headers["Content-Encoding"] = "gzip"
             return HTTPResponse(status: 200, headers: headers, body: .bytes(compressed))
         }
         return HTTPResponse(status: 200, headers: headers, body: .bytes(file.bytes))
-    }
-
-    private static func acceptsGzip(_ request: ServerRequest) -> Bool {
-        let given = request.headers["Accept-Encoding"] ?? ""
-        return given.split(separator: ",").contains { part in
-            let words = part.split(separator: ";").map { String($0).trimmingBlanks() }
-            return words.first == "gzip" && !words.dropFirst().contains { ["q=0", "q=0.0"].contains($0) }
-        }
     }
 
     /// The files, unless the options turn the console off.

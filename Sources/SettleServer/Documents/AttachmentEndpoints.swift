@@ -16,7 +16,7 @@ enum AttachmentEndpoints {
             try options.revision.map { try lookup.revision(id, $0) }
             ?? lookup.winner(id, isDeletedWanted: options.isDeletedWanted)
         let attachment = try existing(context.parameter("file"), in: found.content.attachments)
-        let isEncoded = attachment.encoding == .gzip && acceptsGzip(context.request)
+        let isEncoded = attachment.encoding == .gzip && context.request.acceptsGzip
         var headers: HTTPHeaders = [
             "ETag": EntityTag.of(Base64.encode(attachment.digest.md5)), "Cache-Control": "must-revalidate",
             "Content-Type": attachment.contentType,
@@ -146,15 +146,6 @@ enum AttachmentEndpoints {
             throw HTTPError.notFound("Document is missing attachment")
         }
         return attachment
-    }
-
-    private static func acceptsGzip(_ request: ServerRequest) -> Bool {
-        guard let header = request.headers["Accept-Encoding"] else { return false }
-        return header.split(separator: ",").contains { item in
-            let parts = item.split(separator: ";").map { String($0).trimmingBlanks() }
-            guard let name = parts.first, name == "gzip" || name == "*" else { return false }
-            return !parts.dropFirst().contains { $0 == "q=0" || $0 == "q=0.0" }
-        }
     }
 }
 

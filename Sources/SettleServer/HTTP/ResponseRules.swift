@@ -53,6 +53,7 @@ final class ResponseRules: Sendable {
         response.user = call.user?.name
         live.withLock(\.otherOrigins)?.apply(to: &response, call.request)
         secure(&response)
+        ResponseCompression.apply(to: &response, call.request)
         response.headers["Server"] = options.serverHeader
         response.headers["X-Couch-Request-ID"] = call.id
         response.headers["X-CouchDB-Body-Time"] = "0"

@@ -165,7 +165,7 @@ import Testing
         #expect(try await client.send(HTTPRequest("POST", url)).status == 307)
     }
 
-    @Test func `bodies are sent compressed when this is enabled`() async throws {
+    @Test func `bodies are sent compressed, unless this is off`() async throws {
         let head = Promise<String>()
         let server = try RawServer { peer in
             guard let request = try peer.readRequest() else { return }
@@ -173,12 +173,56 @@ import Testing
             let text = String(decoding: try Self.expand(request.body), as: UTF8.self)
             try Self.answer(peer, "\(text.utf8.count)")
         }
-        var options = TransportOptions()
-        options.compressesRequests = true
         let body = [UInt8](repeating: UInt8(ascii: "a"), count: 100_000)
         let request = HTTPRequest("POST", try HTTPURL(server.url), body: .bytes(body))
-        #expect(try await DefaultTransport(options).send(request).collect(limit: 10) == Array("100000".utf8))
+        #expect(try await DefaultTransport().send(request).collect(limit: 10) == Array("100000".utf8))
         #expect(await head.get().contains("Content-Encoding: gzip\r\n"))
+        let plain = try RawServer { peer in
+            guard let request = try peer.readRequest() else { return }
+            try Self.answer(peer, "\(request.body.count) \(request.head.contains("Content-Encoding"))")
+        }
+        var options = TransportOptions()
+        options.compressesRequests = false
+        let other = HTTPRequest("POST", try HTTPURL(plain.url), body: .bytes(body))
+        #expect(try await DefaultTransport(options).send(other).collect(limit: 20) == Array("100000 false".utf8))
+    }
+
+    @Test(arguments: [400, 415])
+    func `a server that refuses a compressed body gets it plain, and no other compressed one`(
+        status: Int
+    ) async throws {
+        let heads = Guarded<[Bool]>([])
+        let server = try RawServer { peer in
+            while let request = try peer.readRequest() {
+                let isCompressed = request.head.contains("Content-Encoding: gzip")
+                heads.withLock { $0.append(isCompressed) }
+                let text = isCompressed ? "no" : "\(request.body.count)"
+                let line = isCompressed ? "\(status) Refused" : "200 OK"
+                try peer.write("HTTP/1.1 \(line)\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
+            }
+        }
+        let client = DefaultTransport()
+        let body = [UInt8](repeating: UInt8(ascii: "a"), count: 100_000)
+        let request = HTTPRequest("POST", try HTTPURL(server.url), body: .bytes(body))
+        for _ in 0..<2 { #expect(try await client.send(request).collect(limit: 10) == Array("100000".utf8)) }
+        #expect(heads.withLock(\.self) == [true, false, false])
+    }
+
+    @Test func `a request that is refused either way is answered as it is, and the next is compressed again`()
+        async throws
+    {
+        let heads = Guarded<[Bool]>([])
+        let server = try RawServer { peer in
+            while let request = try peer.readRequest() {
+                heads.withLock { $0.append(request.head.contains("Content-Encoding: gzip")) }
+                try peer.write("HTTP/1.1 400 Bad\r\nContent-Length: 2\r\n\r\nno")
+            }
+        }
+        let client = DefaultTransport()
+        let body = [UInt8](repeating: UInt8(ascii: "a"), count: 100_000)
+        let request = HTTPRequest("POST", try HTTPURL(server.url), body: .bytes(body))
+        for _ in 0..<2 { #expect(try await client.send(request).status == 400) }
+        #expect(heads.withLock(\.self) == [true, false, true, false])
     }
 
     private static func expand(_ bytes: [UInt8]) throws -> [UInt8] {

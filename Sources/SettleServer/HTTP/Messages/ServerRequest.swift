@@ -25,6 +25,16 @@ struct ServerRequest: Sendable {
     var route = ClientRoute()
     /// Whether the client still waits for the response.
     var life = RequestLife()
+
+    /// Whether the response may be compressed with gzip.
+    var acceptsGzip: Bool {
+        guard let header = headers["Accept-Encoding"] else { return false }
+        return header.split(separator: ",").contains { item in
+            let parts = item.split(separator: ";").map { String($0).trimmingBlanks() }
+            guard let name = parts.first, name == "gzip" || name == "*" else { return false }
+            return !parts.dropFirst().contains { $0 == "q=0" || $0 == "q=0.0" }
+        }
+    }
 }
 
 /// Whether the client of a request still waits for the response.
