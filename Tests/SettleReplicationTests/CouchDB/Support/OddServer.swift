@@ -11,6 +11,7 @@ final class OddServer: Sendable {
         /// The path and the query.
         let target: String
         let head: String
+        /// The expanded body.
         let body: [UInt8]
 
         var path: String { String(target.prefix { $0 != "?" }) }
@@ -43,8 +44,10 @@ final class OddServer: Sendable {
         server = try RawServer { connection in
             while let (head, body) = try connection.readRequest() {
                 let words = head.prefix { $0 != "\r\n" }.split(separator: " ")
+                let isCompressed = head.lowercased().contains("content-encoding: gzip")
                 let request = Request(
-                    method: String(words[0]), target: String(words[1]), head: head, body: body)
+                    method: String(words[0]), target: String(words[1]), head: head,
+                    body: isCompressed ? try Deflate.expand(body, .gzip, limit: 64 << 20) ?? [] : body)
                 log.withLock { $0.append(request) }
                 let answer = try answer(request)
                 try connection.write(answer.bytes)
