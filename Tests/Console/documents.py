@@ -190,7 +190,7 @@ def a_query_tells_its_plan(room):
 
 
 VALUES = r"""async () => {
-  const at = document.querySelector('link[rel=stylesheet]').href.replace('console.css', 'app/value/');
+  const at = document.querySelector('link[rel=stylesheet]').href.replace('tokens.css', 'app/value/');
   const [json, text, compare] = await Promise.all(['json', 'json-text', 'compare'].map(name => import(`${at}${name}.js`)));
   const deep = end => '{"a":['.repeat(10000) + end + ']}'.repeat(10000);
   const [one, other] = [json.parse(deep(1)), json.parse(deep(2))];

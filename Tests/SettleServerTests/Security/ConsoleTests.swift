@@ -44,11 +44,11 @@ import Testing
 
     @Test func `the server compresses a file for a client that accepts gzip`() throws {
         let client = try RouterClient()
-        let path = "/_utils/a/\(Self.files.hash)/console.css"
+        let path = "/_utils/a/\(Self.files.hash)/components.css"
         let packed = try client.send("GET", path, headers: ["Accept-Encoding": "br, gzip;q=0.8"])
         #expect(packed.headers["Content-Encoding"] == "gzip" && packed.headers["Vary"] == "Accept-Encoding")
         let expanded = try Compression.expand(packed.body, limit: 1 << 20)
-        #expect(expanded == Self.files["console.css"]?.bytes && packed.body.count < expanded.count)
+        #expect(expanded == Self.files["components.css"]?.bytes && packed.body.count < expanded.count)
         for refusing in ["identity", "gzip;q=0", ""] {
             let plain = try client.send("GET", path, headers: ["Accept-Encoding": refusing])
             #expect(plain.headers["Content-Encoding"] == nil && plain.body == expanded)
@@ -69,7 +69,7 @@ import Testing
         #expect(try strict.send(as: "", "GET", "/").status == 401)
         #expect(try strict.send(as: "", "DELETE", "/_utils/").status == 401)
         let off = try RouterClient { $0.hasConsole = false }
-        for path in ["/_utils", "/_utils/", "/_utils/a/\(Self.files.hash)/console.css"] {
+        for path in ["/_utils", "/_utils/", "/_utils/a/\(Self.files.hash)/components.css"] {
             #expect(try off.send("GET", path).status == 404)
         }
     }

@@ -28,6 +28,6 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
       if (made) location.hash = link([db, 'design', made]);
     };
     all.reload();
-    return { element: h('div', {}, h('h1', {}, t.design.designDocuments), h('div', { class: 'toolbar' }, button(t.common.new, create)), all.element) };
+    return { element: h('div', {}, h('h1', {}, t.common.designDocuments), h('div', { class: 'toolbar' }, button(t.common.new, create)), all.element) };
   }
 }

@@ -43,5 +43,5 @@ export default function page({ db, signal, setTitle, setSame }) {
   }
 
   main.reload();
-  return { element: h('div', {}, h('h1', {}, t.common.rights), problems, main.element, h('div', { class: 'toolbar' }, button(t.common.save, save, { class: 'button primary' }))), leave: unsaved(() => area.text !== stored, signal) };
+  return { element: h('div', {}, h('h1', {}, t.common.permissions), problems, main.element, h('div', { class: 'toolbar' }, button(t.common.save, save, { class: 'button primary' }))), leave: unsaved(() => area.text !== stored, signal) };
 }

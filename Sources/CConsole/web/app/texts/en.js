@@ -7,14 +7,15 @@ export default {
   /** How numbers, moments and sizes are written. */
   formats: { numbers: 'en', moments: 'en-GB', sizes: ['bytes', 'kB', 'MB', 'GB', 'TB'] },
   themes: {
-    system: 'system', light: 'light', dark: 'dark',
+    system: 'System', light: 'Light', dark: 'Dark',
   },
+  densities: { comfortable: 'Comfortable', compact: 'Compact' },
   common: {
     settle: 'Settle', ctrlEnter: 'Ctrl Enter', all: 'all',
     rule: '+ Rule', name: 'Name', save: 'Save', saved: 'Saved.', saveKey: 'save', whatWasTyped: 'What was typed is not saved. Leave?',
     goThere: 'Go there', documentsCount: n => count(n, 'document'), document: 'Document', show: 'Show', removeButton: 'Remove…', remove: 'Remove',
     removeOfName: name => `Remove ${name}`, none: 'none', winner: 'winner', revisions: 'Revisions', documents: 'Documents', conflicts: 'Conflicts',
-    changes: 'Changes', query: 'Query', rights: 'Rights', journal: 'Journal', databases: 'Databases', replications: 'Replications', users: 'Users',
+    changes: 'Changes', query: 'Query', permissions: 'Permissions', designDocuments: 'Design documents', database: 'Database', journal: 'Journal', databases: 'Databases', replications: 'Replications', users: 'Users',
     activity: 'Activity', server: 'Server', logIn: 'Log in', progress: 'Progress', toTheDocument: 'To the document', came: 'came',
     leftInConflict: 'left in conflict', more: 'More', aDeletionAgainstAnEdit: 'a deletion against an edit', id: 'Id', base: 'Base', kind: 'Kind',
     baseLabel: 'base', readAgain: 'read again', twoOrMoreEdits: 'two or more edits', deleted: 'deleted', delete: 'Delete…', create: 'Create',
@@ -86,9 +87,12 @@ export default {
     onlyDocumentsWhere: 'Only documents where', aQueryMustNameIt: 'a condition or a selector; only a query that names such an index uses it',
   },
   main: {
-    design: 'Design', path: 'Path', colours: 'Colours', keys: 'Keys', showTheKeys: 'show the keys', ctrl: 'Ctrl ', singleKeys: ' Single keys are on',
-    close: 'Close', theSameElsewhere: 'The same elsewhere', thisPageCantBeShown: 'This page can’t be shown', logOut: 'Log out',
-    toThePage: 'To the page',
+    path: 'Path', keys: 'Keys', places: 'Places', back: 'Back', themeIs: name => `Theme: ${name}`, theme: 'Theme', density: 'Density', userMenu: 'User menu: ',
+    home: 'Settle, databases', otherDatabase: 'Another database', sizeOfDatabase: (size, n) => `${size} · ${count(n, 'document')}`, allPlaces: 'All places',
+    took: milliseconds => ` · ${milliseconds} ms`, stale: seconds => `Stale, ${seconds} s`, live: 'Live', searchOrRun: 'Search or run a command', paletteKey: 'Ctrl K',
+    showTheKeys: 'show the keys', ctrl: 'Ctrl ', singleKeys: ' Single keys are on',
+    close: 'Close', commandLine: 'Use from the command line', thisPageCantBeShown: 'This page can’t be shown', logOut: 'Log out',
+    toThePage: 'Skip to content',
   },
   activity: {
     readingTheTasks: 'Reading the tasks', nothingIsBeingDone: 'Nothing is being done at the moment.',
@@ -134,10 +138,14 @@ export default {
     documentsAreDeletedHere: n => `${count(n, 'document is', 'documents are')} deleted here, with all revisions. Copies elsewhere stay.`,
     openADatabase: 'Open a database by its name', openByName: 'open by name',
   },
+  commandPanel: { address: 'Address', copy: 'Copy', copied: 'Copied' },
+  databaseSwitch: {
+    findADatabase: 'Find a database', anyPart: 'Any part of a name', noneMatches: part => `No database matches “${part}”.`, recent: 'recent',
+  },
   design: {
     designDocumentsTitle: db => `${db}: design documents`, thereIsNoDesignDocument: 'There is no design document yet.', language: 'Language',
     views: 'Views', filters: 'Filters', updates: 'Updates', languageLabel: 'language', rule: 'rule', yes: 'yes', no: 'no',
-    readingTheDesignDocuments: 'Reading the design documents', aNewDesignDocument: 'A new design document', designDocuments: 'Design documents',
+    readingTheDesignDocuments: 'Reading the design documents', aNewDesignDocument: 'A new design document',
   },
   doc: {
     ctrlS: 'Ctrl S',
