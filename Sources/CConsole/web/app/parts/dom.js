@@ -51,6 +51,14 @@ export function head(title, ...actions) {
   return h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, shown), pills, actions.length > 0 && h('div', { class: 'end row' }, actions));
 }
 
+/** The letter of a leaf; those of the first four have colors of their own. */
+export function letter(name) { return h('span', { class: /^[A-D]$/.test(name) ? `l l${name.toLowerCase()}` : 'l' }, name); }
+
+/** A card with a title, and nodes beside it, and a body. */
+export function card(title, body, ...beside) {
+  return h('section', { class: 'card' }, h('header', {}, h('h2', {}, title), beside.length > 0 && h('span', { class: 'end row' }, beside)), h('div', { class: 'body' }, body));
+}
+
 /** Puts children in the place of those that are there. */
 export function replace(parent, ...children) { parent.replaceChildren(...nodes(children)); }
 
