@@ -36,6 +36,11 @@ def revision(identifier, digits, members, deleted=False):
     return {"_id": identifier, "_revisions": history, **members, **({"_deleted": True} if deleted else {})}
 
 
+def choose_policy(page, name):
+    """Chooses the card of a policy."""
+    page.check(f".ways input[value='{name}']")
+
+
 class Server:
     """`settle serve` over a folder of its own."""
 

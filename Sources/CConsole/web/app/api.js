@@ -100,9 +100,10 @@ export async function ask(where, options = {}) {
     heard.dispatchEvent(new CustomEvent('reach', { detail: true }));
     if (response.status === 401 && attempt === 0 && !isLogin && await logInOnce()) continue;
     if (response.status === 503 && isRead && attempt < 2) { await pause(1000, signal); continue; }
-    if (raw && response.ok) return response;
-    const answer = await response.text();
+    const isRaw = raw && response.ok;
+    const answer = isRaw ? '' : await response.text();
     if (!quiet) heard.dispatchEvent(new CustomEvent('answer', { detail: { method, where, status: response.status, took: performance.now() - began } }));
+    if (isRaw) return response;
     if (response.status >= 400) throw failure(response, answer);
     return { status: response.status, headers: response.headers, text: answer, get json() { return JSON.parse(answer); } };
   }

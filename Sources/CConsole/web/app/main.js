@@ -16,6 +16,7 @@ const ICONS = {
 };
 /** The places in the bar of a telephone. */
 const BAR = ['docs', 'conflicts', 'changes', 'query', '#/', '#/replications', '#/activity', '#/server'];
+const RECENT = 8;
 const EVERY = 30_000; // milliseconds between two readings of the counts
 
 const outlet = h('main', { id: 'main', tabindex: '-1' });
@@ -148,6 +149,12 @@ function drawPlaces() {
   patch(bar, shown.map(entry => h('span', { 'data-key': entry[0] }, linkTo(entry))), h('button', { type: 'button', 'aria-haspopup': 'dialog', on: { click: more } }, icon('menu'), h('span', {}, t.common.more)));
 }
 
+/** Notes that a database was open, for the list of them. */
+function noteRecent(db) {
+  const names = JSON.parse(localStorage.getItem('recent') ?? '[]').filter(name => name !== db);
+  localStorage.setItem('recent', JSON.stringify([db, ...names].slice(0, RECENT)));
+}
+
 async function otherDatabase() { (await import('./parts/database-switch.js')).chooseDatabase(); }
 
 async function more() {
@@ -188,6 +195,7 @@ async function show() {
   const where = read(location.hash);
   if (where.db !== here.db) for (const key of ['docs', 'size', 'conflicts']) delete counts[key];
   here = where;
+  if (where.db !== undefined) noteRecent(where.db);
   if (where.db !== undefined && !location.hash.startsWith('#/db/')) history.replaceState(history.state, '', linkOf(where));
   const control = new AbortController();
   let inner = null;
@@ -288,4 +296,4 @@ replace(app,
   outlet, h('footer', { class: 'foot' }, live, status, same, version), bar);
 await refresh().catch(() => {});
 show();
-ask('', { quiet: true, isLogin: true }).then(answer => { version.textContent = answer.headers.get('Server') ?? ''; }, () => {});
+ask('', { quiet: true, isLogin: true }).then(answer => { version.textContent = answer.headers.get('Server')?.match(/Settle\/[\w.-]+/)?.[0].replace('/', ' ') ?? ''; }, () => {});

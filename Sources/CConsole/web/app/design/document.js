@@ -48,7 +48,7 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
     return [
       h('div', { class: 'toolbar' },
         entries().map(entry => button(`${entry.kind} ${entry.name}`, () => choose(entry), { 'aria-pressed': String(isChosen(entry)) })),
-        document.get(RULE) ? button(t.designDocument.theRule, () => choose({ kind: 'rule' }), { 'aria-pressed': String(chosen?.kind === 'rule') }) : button(t.common.rule, addRule),
+        document.get(RULE) ? button(t.designDocument.theRule, () => choose({ kind: 'rule' }), { 'aria-pressed': String(chosen?.kind === 'rule') }) : button(t.designDocument.addTheRule, addRule),
         Object.keys(KINDS).map(kind => button(`+ ${kind[0].toUpperCase()}${kind.slice(1)}`, () => add(kind)))),
       h('div', { class: 'two' }, editor, tried.element),
     ];
@@ -71,7 +71,7 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
     if (typeof text !== 'string') { replace(editor, h('p', { class: 'muted' }, t.designDocument.thisIsNoFunction)); return; }
     code = codeArea({ text, label: chosen.kind === 'rule' ? t.designDocument.theRuleAction : t.designDocument.theFunction(chosen.kind === 'view' ? t.designDocument.map : chosen.kind), onInput: changed, language: 'javascript' });
     reduce = chosen.kind === 'view' ? h('input', { value: functions('view').get(chosen.name).get('reduce') ?? '', placeholder: t.designDocument.reduceHint, on: { input: changed } }) : null;
-    replace(editor, code.element, reduce && field(t.designDocument.reduce, reduce), h('div', { class: 'toolbar' }, button(t.designDocument.removeThis(chosen.kind), remove)));
+    replace(editor, code.element, reduce && field(t.designDocument.reduce, reduce), h('div', { class: 'toolbar' }, button(t.designDocument.removeThis(chosen.kind === 'rule' ? t.designDocument.theRule : chosen.kind), remove)));
     tried.ofKind(chosen.kind, subject, code);
   }
 

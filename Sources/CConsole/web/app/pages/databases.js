@@ -14,7 +14,7 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
   let limit = PAGE;
   const search = prefixInput(t.common.namesThatBegin, prefix, filter);
   const list = panel(load, show, { label: t.databases.readingTheNames, again: 10_000, signal });
-  const made = button([icon('plus'), t.common.new], create, { class: 'button primary' });
+  const made = button([icon('plus'), t.databases.new], create, { class: 'button primary' });
 
   function filter(begin) {
     [prefix, limit] = [begin, PAGE];

@@ -108,7 +108,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'm', text: t.docs.moreRows, run: () => list?.more() }, { key: 'r', text: t.common.readAgain, run: () => list?.reload() }]);
   read();
   return {
-    element: h('div', {}, head(t.common.documents, h('a', { class: 'button primary', href: link([db, 'doc']) }, icon('plus'), t.common.new)), form, notes, outlet, jumper),
+    element: h('div', {}, head(t.common.documents, h('a', { class: 'button primary', href: link([db, 'doc']) }, icon('plus'), t.docs.new)), form, notes, outlet, jumper),
     leave() {
       clearTimeout(timer);
       list?.leave();

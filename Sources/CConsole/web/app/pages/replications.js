@@ -99,5 +99,5 @@ export default function page({ signal, setTitle, setSame }) {
   }
 
   list.reload();
-  return { element: h('div', {}, head(t.common.replications, button([icon('plus'), t.common.new], create, { class: 'button primary' })), list.element) };
+  return { element: h('div', {}, head(t.common.replications, button([icon('plus'), t.replications.new], create, { class: 'button primary' })), list.element) };
 }

@@ -65,5 +65,5 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
 
   setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'r', text: t.common.readAgain, run: list.reload }]);
   list.reload();
-  return { element: h('div', {}, head(t.common.users, button([icon('plus'), t.common.new], () => edit(), { class: 'button primary' })), h('div', { class: 'toolbar' }, searchBox(search)), list.element) };
+  return { element: h('div', {}, head(t.common.users, button([icon('plus'), t.users.new], () => edit(), { class: 'button primary' })), h('div', { class: 'toolbar' }, searchBox(search)), list.element) };
 }

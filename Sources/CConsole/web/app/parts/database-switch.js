@@ -7,14 +7,8 @@ import { t } from '../words.js';
 
 const SHOWN = 50;
 const MOST = 10_000; // names that are read at once; of more only those that begin so
-const RECENT = 8;
 
 const recent = () => JSON.parse(localStorage.getItem('recent') ?? '[]');
-
-/** Notes that a database was open. */
-export function noteRecent(db) {
-  localStorage.setItem('recent', JSON.stringify([db, ...recent().filter(name => name !== db)].slice(0, RECENT)));
-}
 
 /** Asks for a database over the page, and goes there. */
 export function chooseDatabase() {
@@ -31,7 +25,7 @@ export function chooseDatabase() {
 
   function found() {
     const part = input.value.trim().toLowerCase();
-    const all = [...new Set([...recent().filter(name => !names || hasMore || names.includes(name)), ...(names ?? [])])];
+    const all = [...new Set([...recent().filter(name => !names || hasMore || names.includes(name)), ...(names ?? []).toSorted((one, other) => Number(one.startsWith('_')) - Number(other.startsWith('_')))])];
     const rows = all.filter(name => name.toLowerCase().includes(part)).slice(0, SHOWN);
     // Who may not list databases opens one by its whole name.
     return input.value && (!names || hasMore) && !rows.includes(input.value) ? [...rows, input.value] : rows;
