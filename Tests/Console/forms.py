@@ -139,7 +139,7 @@ def index_by_form(room, server):
     def create(kind, members, name, filter=""):
         page.get_by_role("button", name="New index").click()
         page.get_by_label(re.compile("^Kind")).select_option(kind)
-        page.get_by_label(re.compile("^Members")).fill(members)
+        page.get_by_label(re.compile("^Fields")).fill(members)
         page.get_by_label(re.compile("^Name")).fill(name)
         page.get_by_label("Only documents where").fill(filter)
         page.get_by_role("button", name="Create").click()

@@ -291,7 +291,7 @@ replace(app,
   h('a', { class: 'skip', href: '#main', on: { click: event => { event.preventDefault(); outlet.focus(); } } }, t.main.toThePage),
   places,
   h('header', { class: 'top' }, back, crumbs,
-    h('button', { type: 'button', id: 'palette', class: 'find', hidden: true, 'aria-label': t.main.searchOrRun }, icon('search'), h('span', {}, t.main.searchOrRun), h('kbd', {}, t.main.paletteKey)),
+    h('button', { type: 'button', id: 'palette', class: 'find', hidden: true, title: t.main.searchOrRun }, icon('search'), h('span', {}, t.main.searchOrRun), h('kbd', {}, t.main.paletteKey)),
     theme, user),
   outlet, h('footer', { class: 'foot' }, live, status, same, version), bar);
 await refresh().catch(() => {});

@@ -1,6 +1,6 @@
 /** The attachments of a document: images and the beginnings of texts are shown, everything else is a download. */
 import { ask, address, isExact, path } from '../api.js';
-import { h, bdi, button, card, replace, field, visible } from '../parts/dom.js';
+import { h, bdi, button, card, icon, replace, field, visible } from '../parts/dom.js';
 import { errorBox, dialog } from '../parts/panel.js';
 import { bytes, t } from '../words.js';
 
@@ -62,7 +62,7 @@ export function attachmentList({ db, id, rev, stubs, signal, mayWrite, onWritten
     };
     return h('li', {}, about,
       (isText || IMAGES.has(plain)) && button(t.common.show, () => tried(show), named(t.common.show)),
-      h('a', { href, download: name.split('/').at(-1), ...named(t.attachments.download) }, t.attachments.download),
+      h('a', { href, download: name.split('/').at(-1), ...named(t.attachments.download) }, icon('download'), t.attachments.download),
       mayWrite && button(t.common.removeButton, () => tried(() => remove(name)), named(t.common.remove)), look);
   }
 

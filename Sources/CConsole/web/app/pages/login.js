@@ -5,9 +5,8 @@ import { errorBox } from '../parts/panel.js';
 import { loginFields } from '../session.js';
 import { t } from '../words.js';
 
-export default function page({ setTitle, setSame }) {
+export default function page({ setTitle }) {
   setTitle(t.common.logIn);
-  setSame({ url: '_session' });
   const fields = loginFields();
   const errors = h('div');
   const form = h('form', {

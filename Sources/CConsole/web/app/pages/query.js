@@ -2,7 +2,7 @@
 import { ask, path } from '../api.js';
 import { link, setQuery } from '../router.js';
 import { session, onSession } from '../session.js';
-import { h, bdi, tableHead, button, head, replace, pre } from '../parts/dom.js';
+import { h, bdi, tableHead, button, head, icon, replace, pre } from '../parts/dom.js';
 import { panel, errorBox, dialog, unsaved } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
 import { parse, stringify } from '../value/json.js';
@@ -142,7 +142,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   onSession(indexes.reload, signal);
   if (query.selector) run();
   return {
-    element: h('div', {}, head(t.common.query, button(t.query.run, run, { class: 'button primary', title: t.common.ctrlEnter })),
+    element: h('div', {}, head(t.common.query, button([icon('play'), t.query.run], run, { class: 'button primary', title: t.common.ctrlEnter })),
       h('form', { class: 'toolbar', on: { submit: translate } }, condition, h('button', { class: 'button' }, t.query.asSelector)),
       area.element,
       plan, result, h('h2', {}, t.query.indexes), indexes.element, button(t.query.newIndex, () => create())),

@@ -23,7 +23,7 @@ export function stateBox({ art = 'alone', title, text, actions = [] }) {
 
 /** An error in the place of what could not be read: not allowed, or failed. */
 function errorState(error, retry) {
-  const isForbidden = error.status === 403;
+  const isForbidden = error.status === 403 || error.status === 401;
   return h('div', { class: 'error state card', role: 'alert' }, icon(isForbidden ? 'locked' : 'unplugged', 'i art'),
     h('h2', {}, title(error)), h('p', {}, error.reason ?? error.message), button([icon('refresh'), t.panel.tryAgain], retry),
     error.requestId && h('small', { class: 'mono' }, t.panel.request(error.requestId)));
