@@ -240,6 +240,7 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     { key: 'p', text: t.conflict.previousClash, run: () => table?.move(-1) }, { key: 'u', text: t.conflict.takeTheLastPickBack, run: () => table?.undo() },
     { key: 'Enter', ctrl: true, text: t.conflict.settle, run: settle },
   ]);
+  policy.element.hidden = true; // until its outcomes are there
   showSame();
   replace(dock, choices, sentence, h('a', { class: 'button quiet', href: link([db, 'conflicts']) }, t.conflict.leave), settleButton);
   reload();

@@ -37,13 +37,13 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     replace(list, [...groups].map(([name, members]) => h('details', { open: groups.size <= 8 },
       h('summary', {}, bdi(name), ' ', h('span', { class: 'chip' }, number(members.length))),
       h('div', { class: 'scroll' }, h('table', { class: 'cards' },
-        tableHead([t.common.id, t.conflicts.leaves, t.conflicts.winner, t.common.base, t.common.kind]),
+        tableHead([t.common.id, t.conflicts.leaves, t.conflicts.winner, t.common.base, t.common.kind], index => index === 1),
         h('tbody', {}, members.map(row => h('tr', {},
           h('th', { scope: 'row' }, h('a', { href: link([db, 'conflict', row.id]) }, bdi(row.id))),
           h('td', { class: 'num', 'data-label': t.conflicts.leavesLabel }, number(row.value.conflicts.length + 1)),
           h('td', { class: 'rev', 'data-label': t.common.winner }, short(row.value.rev)),
           h('td', { class: 'rev', 'data-label': t.common.baseLabel }, row.value.base ? short(row.value.base) : t.conflict.noCommonBase),
-          h('td', { 'data-label': t.conflicts.kind }, h('span', { class: row.value.kind === 'deletion' ? 'pill bad' : 'pill' }, row.value.kind))))))))));
+          h('td', { 'data-label': t.conflicts.kind }, h('span', { class: row.value.kind === 'deletion' ? 'pill bad' : 'pill' }, row.value.kind === 'deletion' ? t.common.aDeletionAgainstAnEdit : t.common.twoOrMoreEdits))))))))));
   }
 
   const choose = (label, value, words, set) => field(label, h('select', { on: { change: event => set(event.target.value) } },
