@@ -135,7 +135,10 @@ const isHere = key => key.startsWith('#') ? here.db === undefined && (key === '#
 /** What only administrators see is left out for others; who is not logged in may be one. */
 const serverPlaces = () => PLACES.filter(([href]) => href === '#/' || session.isAdmin || !session.name);
 const linkTo = ([key, label]) => placeLink(key, key.startsWith('#') ? key : link([here.db, key]), label, isHere(key));
-const countOf = key => counts[key] > 0 && h('span', { class: key === 'conflicts' ? 'n pill warn' : 'n' }, number(counts[key]));
+function countOf(key) {
+  const isConflict = key === 'conflicts';
+  return counts[key] > 0 && h('span', { class: isConflict ? 'n pill warn' : 'n' }, number(counts[key]));
+}
 
 function drawPlaces() {
   const list = entries => h('ul', {}, entries.map(entry => h('li', { 'data-key': entry[0] }, linkTo(entry), countOf(entry[0]))));
@@ -272,7 +275,7 @@ onAnswer(({ method, where, status: code, took }) => {
 
 let lost = null;
 function drawLive() {
-  live.className = lost ? 'row warn' : 'row good';
+  live.className = `row ${lost ? 'warn' : 'good'}`;
   patch(live, h('span', { class: 'dot' }), h('span', { class: lost ? 'warn' : 'muted' }, lost ? t.main.stale(Math.round((Date.now() - lost) / 1000)) : t.main.live));
 }
 onReach(isThere => {
@@ -296,4 +299,4 @@ replace(app,
   outlet, h('footer', { class: 'foot' }, live, status, same, version), bar);
 await refresh().catch(() => {});
 show();
-ask('', { quiet: true, isLogin: true }).then(answer => { version.textContent = answer.headers.get('Server')?.match(/Settle\/[\w.-]+/)?.[0].replace('/', ' ') ?? ''; }, () => {});
+ask('', { quiet: true, isLogin: true }).then(answer => { version.textContent = answer.headers.get('server')?.match(/Settle\/[\w.-]+/)?.[0].replace('/', ' ') ?? ''; }, () => {});

@@ -8,6 +8,11 @@ import { number, short, t } from '../words.js';
 
 const PAGE = 100;
 
+function kindOf(kind) {
+  const isDeletion = kind === 'deletion';
+  return h('span', { class: isDeletion ? 'pill bad' : 'pill' }, isDeletion ? t.common.aDeletionAgainstAnEdit : t.common.twoOrMoreEdits);
+}
+
 export default function page({ db, query, signal, setTitle, setSame, setKeys }) {
   setTitle(t.conflicts.conflictsTitle(db));
   let [kind, by] = [query.kind ?? 'all', query.by ?? 'members'];
@@ -43,7 +48,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
           h('td', { class: 'num', 'data-label': t.conflicts.leavesLabel }, number(row.value.conflicts.length + 1)),
           h('td', { class: 'rev', 'data-label': t.common.winner }, short(row.value.rev)),
           h('td', { class: 'rev', 'data-label': t.common.baseLabel }, row.value.base ? short(row.value.base) : t.conflict.noCommonBase),
-          h('td', { 'data-label': t.conflicts.kind }, h('span', { class: row.value.kind === 'deletion' ? 'pill bad' : 'pill' }, row.value.kind === 'deletion' ? t.common.aDeletionAgainstAnEdit : t.common.twoOrMoreEdits))))))))));
+          h('td', { 'data-label': t.conflicts.kind }, kindOf(row.value.kind))))))))));
   }
 
   const choose = (label, value, words, set) => field(label, h('select', { on: { change: event => set(event.target.value) } },

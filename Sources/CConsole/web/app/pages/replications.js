@@ -31,10 +31,11 @@ export default function page({ signal, setTitle, setSame }) {
 
   function row(job) {
     const reason = job.info?.error;
+    const isBad = ['crashing', 'failed', 'error'].includes(job.state);
     return h('tr', { 'data-key': `${job.database}/${job.doc_id}` },
       h('th', { scope: 'row' }, h('a', { href: serverLink('replication', `${job.database}/${job.doc_id}`) }, bdi(job.doc_id))),
       h('td', { 'data-label': t.replications.from }, bdi(job.source ?? '')), h('td', { 'data-label': t.replications.toLabel }, bdi(job.target ?? '')),
-      h('td', { 'data-label': t.replications.state }, h('span', { class: ['crashing', 'failed', 'error'].includes(job.state) ? 'pill bad' : 'pill good' }, job.state ?? t.replications.waits), reason && ['. ', bdi(reason)]),
+      h('td', { 'data-label': t.replications.state }, h('span', { class: `pill ${isBad ? 'bad' : 'good'}` }, job.state ?? t.replications.waits), reason && ['. ', bdi(reason)]),
       h('td', { class: 'num', 'data-label': t.replications.writtenLabel }, number(job.info?.docs_written ?? 0)),
       h('td', { class: 'act' }, button(t.common.removeButton, () => remove(job), { class: 'button small', 'aria-label': t.common.removeNamed(job.doc_id) })));
   }

@@ -35,7 +35,7 @@ export function lostList(effect, { nameOf }) {
   const box = card(t.effectView.whatIsLost, [
     effect.get('base_known') === false && h('p', { class: 'warn' }, t.effectView.removalsAreNotListed),
     count === 0 ? h('p', { class: 'muted' }, t.effectView.nothingEveryChange) : list,
-  ], h('span', { class: count === 0 ? 'pill' : isDeletion ? 'pill bad' : 'pill warn' }, number(count)));
+  ], h('span', { class: `pill ${count === 0 ? '' : isDeletion ? 'bad' : 'warn'}` }, number(count)));
   box.setAttribute('aria-label', t.effectView.whatIsLost);
   return box;
 }

@@ -105,7 +105,7 @@ export function memberTable({ hasBase, sides, rows, picks = new Map(), onPick = 
   }
 
   function rowElement(row, index) {
-    const { path, base, why, isClash } = row;
+    const { path, base, why, isClash, isDeleted } = row;
     const isPicked = picks.has(path);
     const isAttachment = path.startsWith('/_attachments/');
     return h('tr', { class: `${isClash ? 'clash' : ''} ${index === current ? 'current' : ''}`, 'data-path': path },
@@ -113,7 +113,7 @@ export function memberTable({ hasBase, sides, rows, picks = new Map(), onPick = 
       hasBase && h('td', { class: picks.get(path)?.base ? 'chosen' : null, 'data-label': t.common.baseLabel },
         choice(row, t.common.baseLabel, row.isBaseOmitted ? tooLong() : view(path, base, null) ?? text(base, base, false), { base: true }, Boolean(picks.get(path)?.base))),
       isByValue ? valueList(row) : columns(row),
-      h('td', { class: row.isDeleted ? 'result bad' : 'result', 'data-label': t.memberTable.resultColumn }, h('div', {}, h('span', { class: 'v' }, result(row)),
+      h('td', { class: isDeleted ? 'result bad' : 'result', 'data-label': t.memberTable.resultColumn }, h('div', {}, h('span', { class: 'v' }, result(row)),
         h('span', { class: 'why' }, h('span', { class: isClash && !isPicked ? 'warn' : null }, isPicked ? t.memberTable.pickedByYou : why), ' ',
           !isAttachment && button(icon('edit'), () => edit(row), small(t.memberTable.editOfPath(path))),
           button(icon('trash'), () => pick(path, { removed: true }), small(t.common.removeOfName(path))),
