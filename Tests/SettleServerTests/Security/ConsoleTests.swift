@@ -132,7 +132,8 @@ import Testing
         let named = Set(page.matches(of: /(?:href|src)="a\/[0-9a-f]+\/([^"]+)"/).map { String($0.1) })
         #expect(named.count > 5)
         // The page, what it names, the page module of the databases, and the drawings.
-        let first = try named.union(["index.html", "app/pages/databases.js", "icons.svg"]).reduce(0) { try $0 + size($1) }
+        let first = try named.union(["index.html", "app/pages/databases.js", "icons.svg"])
+            .reduce(0) { try $0 + size($1) }
         #expect(first <= 40_000, "\(first)")
     }
 }

@@ -38,6 +38,7 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
   const policy = policyForm(await readPolicies(), () => { way = { name: 'merge' }; showSame(); rehearse(); });
   const settleButton = button(t.common.settle, settle, { class: 'button primary act', title: t.common.ctrlEnter, disabled: true });
   const main = panel(load, show, { label: t.conflict.readingTheConflict });
+  const skip = h('a', { class: 'button quiet', href: link([db, 'conflicts']) }, t.conflict.leave);
   const dock = h('div', { class: 'dock toolbar', role: 'group', 'aria-label': t.conflict.theResult, hidden: true });
 
   function showSame() {
@@ -83,6 +84,16 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
       all.some(leaf => leaf.get('omitted')) && banner(t.conflict.someLeavesAreTooLarge),
       sides.length > MOST_BUTTONS && h('details', {}, h('summary', {}, t.conflict.theLeaves), h('ul', { class: 'list' }, sides.map(entry => h('li', {}, entry.title)))),
       table.element, originForm({ db, origins: read.origins, leaves: all, onSave: reload })), h('div', {}, preview, drawing && card(t.revTree.revisionTree, drawing)));
+  }
+
+  /** The way to the conflict behind this one, so that a list is worked off. */
+  async function findNext() {
+    try {
+      const { rows: some } = (await ask(path`${db}/_conflicts`, { query: { kind: 'all', limit: 2, startkey: JSON.stringify(id) }, signal, quiet: true })).json;
+      const next = some.find(row => row.id !== id);
+      skip.href = next ? link([db, 'conflict', next.id]) : link([db, 'conflicts']);
+      skip.dataset.next = next?.id ?? '';
+    } catch { /* The list is the way then. */ }
   }
 
   async function reload() {
@@ -216,6 +227,7 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
       replace(done, h('div', { class: 'note good', role: 'status' }, icon('check'),
         h('p', { class: 'grow' }, t.conflict.settledWrittenStays(t.conflict.revisionsCount(answer.written.length), short(answer.rev)), h('a', { href: link([db, 'doc', id]) }, t.conflict.openDocument)),
         h('div', { class: 'toolbar' }, before.sides.filter(entry => entry.doc).map(entry => button(t.conflict.takeBack(entry.label), () => takeBack(entry, answer.rev), { class: 'button small' })))));
+      if (skip.dataset.next) done.firstChild.append(h('a', { class: 'button small', href: skip.href }, t.conflict.nextConflict));
       picks.clear();
       await reload();
     } catch (error) {
@@ -238,12 +250,13 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     { key: '0', text: t.conflict.takeTheBase, run: () => table?.pickBase() }, { key: 'x', text: t.conflict.removeTheMember, run: () => table?.pickNone() },
     { key: 'e', text: t.conflict.editTheValue, run: () => table?.editCurrent() }, { key: 'n', text: t.conflict.nextClash, run: () => table?.move(1) },
     { key: 'p', text: t.conflict.previousClash, run: () => table?.move(-1) }, { key: 'u', text: t.conflict.takeTheLastPickBack, run: () => table?.undo() },
-    { key: 'Enter', ctrl: true, text: t.conflict.settle, run: settle },
+    { key: ']', text: t.conflict.nextConflict, run: () => skip.click() }, { key: 'Enter', ctrl: true, text: t.conflict.settle, run: settle },
   ]);
   policy.element.hidden = true; // until its outcomes are there
   showSame();
-  replace(dock, choices, sentence, h('a', { class: 'button quiet', href: link([db, 'conflicts']) }, t.conflict.leave), settleButton);
+  replace(dock, choices, sentence, skip, settleButton);
   reload();
+  findNext();
   return {
     element: h('div', {}, head([bdi(id, { class: 'mono' }), pills], h('a', { class: 'button', href: link([db, 'doc', id]) }, icon('doc'), t.conflict.openDocument)),
       done, notes, policy.element, main.element, dock),

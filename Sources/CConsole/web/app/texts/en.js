@@ -119,7 +119,7 @@ export default {
     revisionsCount: n => count(n, 'revision'), settledWrittenStays: (a, rev) => `Settled: ${a} written, ${rev} stays. `, openDocument: 'Open document',
     takeBack: label => `Take back to ${label}`, isWrittenAgain: (label, rev) => `${label} is written again as ${rev}.`,
     takeSide: a => `take side ${a}`,
-    takeTheBase: 'take the base', removeTheMember: 'remove the field', editTheValue: 'edit the value', nextClash: 'next clash',
+    takeTheBase: 'take the base', removeTheMember: 'remove the field', editTheValue: 'edit the value', nextClash: 'next clash', nextConflict: 'Next conflict',
     previousClash: 'previous clash', takeTheLastPickBack: 'take the last pick back', settle: 'settle', leave: 'Skip',
     thePicksAreNotSettled: 'Discard your picks?',
   },
