@@ -141,91 +141,107 @@ static const unsigned char file33[] = {
 };
 
 static const unsigned char file34[] = {
-#embed "web/app/parts/command.js"
+#embed "web/app/parts/command-panel.js"
 };
 
 static const unsigned char file35[] = {
-#embed "web/app/parts/dom.js"
+#embed "web/app/parts/command.js"
 };
 
 static const unsigned char file36[] = {
-#embed "web/app/parts/effect-view.js"
+#embed "web/app/parts/database-switch.js"
 };
 
 static const unsigned char file37[] = {
-#embed "web/app/parts/key-list.js"
+#embed "web/app/parts/dom.js"
 };
 
 static const unsigned char file38[] = {
-#embed "web/app/parts/line-table.js"
+#embed "web/app/parts/effect-view.js"
 };
 
 static const unsigned char file39[] = {
-#embed "web/app/parts/member-table.js"
+#embed "web/app/parts/key-list.js"
 };
 
 static const unsigned char file40[] = {
-#embed "web/app/parts/origins.js"
+#embed "web/app/parts/line-table.js"
 };
 
 static const unsigned char file41[] = {
-#embed "web/app/parts/panel.js"
+#embed "web/app/parts/member-table.js"
 };
 
 static const unsigned char file42[] = {
-#embed "web/app/parts/policy-form.js"
+#embed "web/app/parts/origins.js"
 };
 
 static const unsigned char file43[] = {
-#embed "web/app/parts/rev-tree.js"
+#embed "web/app/parts/panel.js"
 };
 
 static const unsigned char file44[] = {
-#embed "web/app/parts/spark-line.js"
+#embed "web/app/parts/place-sheet.js"
 };
 
 static const unsigned char file45[] = {
-#embed "web/app/router.js"
+#embed "web/app/parts/policy-form.js"
 };
 
 static const unsigned char file46[] = {
-#embed "web/app/session.js"
+#embed "web/app/parts/rev-tree.js"
 };
 
 static const unsigned char file47[] = {
-#embed "web/app/texts/en.js"
+#embed "web/app/parts/spark-line.js"
 };
 
 static const unsigned char file48[] = {
-#embed "web/app/value/compare.js"
+#embed "web/app/router.js"
 };
 
 static const unsigned char file49[] = {
-#embed "web/app/value/json-text.js"
+#embed "web/app/session.js"
 };
 
 static const unsigned char file50[] = {
-#embed "web/app/value/json.js"
+#embed "web/app/texts/en.js"
 };
 
 static const unsigned char file51[] = {
-#embed "web/app/value/lines.js"
+#embed "web/app/value/compare.js"
 };
 
 static const unsigned char file52[] = {
-#embed "web/app/words.js"
+#embed "web/app/value/json-text.js"
 };
 
 static const unsigned char file53[] = {
-#embed "web/console.css"
+#embed "web/app/value/json.js"
 };
 
 static const unsigned char file54[] = {
-#embed "web/icon.svg"
+#embed "web/app/value/lines.js"
 };
 
 static const unsigned char file55[] = {
+#embed "web/app/words.js"
+};
+
+static const unsigned char file56[] = {
+#embed "web/components.css"
+};
+
+static const unsigned char file57[] = {
+#embed "web/icons.svg"
+};
+
+static const unsigned char file58[] = {
 #embed "web/index.html"
+};
+
+static const unsigned char file59[] = {
+#embed "web/tokens.css"
 };
 
 static const settle_console_file files[] = {
@@ -263,28 +279,32 @@ static const settle_console_file files[] = {
     {"app/pages/users.js", file31, sizeof file31},
     {"app/parts/code-area.js", file32, sizeof file32},
     {"app/parts/code-colours.js", file33, sizeof file33},
-    {"app/parts/command.js", file34, sizeof file34},
-    {"app/parts/dom.js", file35, sizeof file35},
-    {"app/parts/effect-view.js", file36, sizeof file36},
-    {"app/parts/key-list.js", file37, sizeof file37},
-    {"app/parts/line-table.js", file38, sizeof file38},
-    {"app/parts/member-table.js", file39, sizeof file39},
-    {"app/parts/origins.js", file40, sizeof file40},
-    {"app/parts/panel.js", file41, sizeof file41},
-    {"app/parts/policy-form.js", file42, sizeof file42},
-    {"app/parts/rev-tree.js", file43, sizeof file43},
-    {"app/parts/spark-line.js", file44, sizeof file44},
-    {"app/router.js", file45, sizeof file45},
-    {"app/session.js", file46, sizeof file46},
-    {"app/texts/en.js", file47, sizeof file47},
-    {"app/value/compare.js", file48, sizeof file48},
-    {"app/value/json-text.js", file49, sizeof file49},
-    {"app/value/json.js", file50, sizeof file50},
-    {"app/value/lines.js", file51, sizeof file51},
-    {"app/words.js", file52, sizeof file52},
-    {"console.css", file53, sizeof file53},
-    {"icon.svg", file54, sizeof file54},
-    {"index.html", file55, sizeof file55},
+    {"app/parts/command-panel.js", file34, sizeof file34},
+    {"app/parts/command.js", file35, sizeof file35},
+    {"app/parts/database-switch.js", file36, sizeof file36},
+    {"app/parts/dom.js", file37, sizeof file37},
+    {"app/parts/effect-view.js", file38, sizeof file38},
+    {"app/parts/key-list.js", file39, sizeof file39},
+    {"app/parts/line-table.js", file40, sizeof file40},
+    {"app/parts/member-table.js", file41, sizeof file41},
+    {"app/parts/origins.js", file42, sizeof file42},
+    {"app/parts/panel.js", file43, sizeof file43},
+    {"app/parts/place-sheet.js", file44, sizeof file44},
+    {"app/parts/policy-form.js", file45, sizeof file45},
+    {"app/parts/rev-tree.js", file46, sizeof file46},
+    {"app/parts/spark-line.js", file47, sizeof file47},
+    {"app/router.js", file48, sizeof file48},
+    {"app/session.js", file49, sizeof file49},
+    {"app/texts/en.js", file50, sizeof file50},
+    {"app/value/compare.js", file51, sizeof file51},
+    {"app/value/json-text.js", file52, sizeof file52},
+    {"app/value/json.js", file53, sizeof file53},
+    {"app/value/lines.js", file54, sizeof file54},
+    {"app/words.js", file55, sizeof file55},
+    {"components.css", file56, sizeof file56},
+    {"icons.svg", file57, sizeof file57},
+    {"index.html", file58, sizeof file58},
+    {"tokens.css", file59, sizeof file59},
 };
 
 size_t settle_console_count(void) { return sizeof files / sizeof files[0]; }

@@ -2,7 +2,7 @@
 import { ask, ApiError, path, stream } from '../api.js';
 import { link } from '../router.js';
 import { readChange } from '../documents/reading.js';
-import { h, bdi, button, replace } from '../parts/dom.js';
+import { h, bdi, button, head, replace } from '../parts/dom.js';
 import { errorBox } from '../parts/panel.js';
 import { sparkLine } from '../parts/spark-line.js';
 import { stringify } from '../value/json.js';
@@ -17,9 +17,9 @@ const STEADY = 5000; // milliseconds after which a feed that ends did work
 export default function page({ db, signal, setTitle, setSame, setKeys }) {
   setTitle(t.changes.changesTitle(db));
   setSame({ url: path`${db}/_changes`, query: { descending: true, limit: 50 }, settle: ['changes', [{ db }], ['--descending', '--limit', '50']] });
-  const list = h('ul', { class: 'plain' });
+  const list = h('ul', { class: 'list' });
   const problems = h('div');
-  const state = h('span', { role: 'status' });
+  const state = h('span', { class: 'pill', role: 'status' });
   const rate = sparkLine({ label: t.changes.changesASecond });
   const pause = button(t.changes.pause, () => (feed ? end(t.changes.paused) : begin()));
   let feed = null;
@@ -120,7 +120,7 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
   setKeys([{ key: ' ', text: t.changes.pauseOrGo, run: () => pause.click() }]);
   first();
   return {
-    element: h('div', {}, h('h1', {}, t.common.changes), h('div', { class: 'toolbar' }, state, pause, rate.element), problems, list),
+    element: h('div', {}, head([t.common.changes, state], pause), rate.element, problems, list),
     leave() {
       clearInterval(clock);
       document.removeEventListener('visibilitychange', hide);

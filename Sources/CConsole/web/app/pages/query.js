@@ -2,7 +2,7 @@
 import { ask, path } from '../api.js';
 import { link, setQuery } from '../router.js';
 import { session, onSession } from '../session.js';
-import { h, bdi, tableHead, button, replace, pre } from '../parts/dom.js';
+import { h, bdi, tableHead, button, head, icon, replace, pre } from '../parts/dom.js';
 import { panel, errorBox, dialog, unsaved } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
 import { parse, stringify } from '../value/json.js';
@@ -115,12 +115,12 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   }
 
   function showIndexes(all) {
-    return h('table', { class: 'cards' }, tableHead([t.common.name, t.query.members, t.query.type, t.query.inThisQuery, '']),
+    return h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead([t.common.name, t.query.members, t.query.type, t.query.inThisQuery, '']),
       h('tbody', {}, all.map(index => h('tr', { 'data-key': `${index.ddoc} ${index.name}` }, h('th', { scope: 'row' }, bdi(index.name)),
         h('td', { 'data-label': t.query.membersLabel }, bdi(index.def.fields.map(entry => typeof entry === 'string' ? entry : Object.keys(entry)[0]).join(', ') || t.query.allTexts), partOf(index)),
         h('td', { 'data-label': t.query.typeLabel }, index.type),
         h('td', { 'data-label': t.query.inThisQueryLabel }, verdict(index, explained)),
-        h('td', {}, index.ddoc && session.name && button(t.common.delete, () => remove(index), { class: 'button small', 'aria-label': t.query.deleteTheIndex(index.name) }))))));
+        h('td', {}, index.ddoc && session.name && button(t.common.delete, () => remove(index), { class: 'button small', 'aria-label': t.query.deleteTheIndex(index.name) })))))));
   }
 
   async function create(proposed) {
@@ -142,9 +142,9 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   onSession(indexes.reload, signal);
   if (query.selector) run();
   return {
-    element: h('div', {}, h('h1', {}, t.common.query),
+    element: h('div', {}, head(t.common.query, button([icon('play'), t.query.run], run, { class: 'button primary', title: t.common.ctrlEnter })),
       h('form', { class: 'toolbar', on: { submit: translate } }, condition, h('button', { class: 'button' }, t.query.asSelector)),
-      area.element, h('div', { class: 'toolbar' }, button(t.query.run, run, { class: 'button primary', title: t.common.ctrlEnter })),
+      area.element,
       plan, result, h('h2', {}, t.query.indexes), indexes.element, button(t.query.newIndex, () => create())),
     leave: unsaved(() => area.text !== done, signal),
   };

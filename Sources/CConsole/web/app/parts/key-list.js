@@ -5,7 +5,7 @@
  *     front ┊ pages that are kept, a window of at most 60 rows of them drawn ┊ next
  */
 import { h, button, replace } from './dom.js';
-import { errorBox } from './panel.js';
+import { errorBox, stateBox } from './panel.js';
 import { number, t } from '../words.js';
 
 const PAGE = 200;
@@ -108,7 +108,7 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
       if (isOld()) return;
       replace(note);
       apply();
-      if (rows().length === 0) replace(note, h('p', { class: 'muted' }, empty));
+      if (rows().length === 0) replace(note, stateBox({ title: empty }));
     }).catch(error => {
       if (!isOld() && error.name !== 'AbortError') replace(note, errorBox(error, () => once(read)));
     }).finally(() => {
@@ -231,7 +231,7 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
   reload();
 
   return {
-    element: h('div', {}, scroller, note, h('div', { class: 'toolbar' }, range, earlier, more)),
+    element: h('div', { class: 'stack' }, scroller, note, h('div', { class: 'toolbar' }, range, earlier, more)),
     reload,
     more: after,
     /** Draws the rows in the DOM again. */
