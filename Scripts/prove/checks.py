@@ -2,7 +2,7 @@
 import base64
 import hashlib
 
-from ledger import ANY, same
+from ledger import ANY, Item, same
 from server import Lost
 
 SHARED = 3
@@ -76,18 +76,21 @@ def other_state(client, kind, name):
     return "absent" if status == 404 else answer["n"]
 
 
-def check(client, ledger, seen=lambda mark: True, since=None, contents=True, settles=True):
-    """Compares the server with the ledger; what is wrong becomes a complaint. Gives the last position of the feed."""
-    found = Found(client, "main", ledger, since)
+def check_items(client, ledger, items, state_of, seen, contents, then):
+    """Compares items with their candidates; calls `then` with each, the number of an entry that fits, and what was found.
+
+    Gives the revisions that must be in the trees of `main`.
+    """
     known = {}
-    for key, item in list(ledger.items.items()):
-        kind, name = key[:2]
-        state = found.state(name) if kind == "main" else locals_of(client, name) if kind == "local" else other_state(client, kind, name)
+    for item in items:
+        kind, name = item.key[:2]
+        state = state_of(kind, name)
         candidates = item.candidates(seen)
         fitting = [number for number in candidates if same(item.entries[number].state, state)]
+        ledger.count("states compared")
         if not fitting:
             wanted = [item.entries[number].state for number in candidates]
-            ledger.complain("a lost or damaged write", f"{key}: found {state}, expected one of {wanted}")
+            ledger.complain("a lost or damaged write", f"{item.key}: found {state}, expected one of {wanted}")
             continue
         if kind == "main":
             known.setdefault(name, set()).update(item.revisions(fitting[0]))
@@ -95,15 +98,37 @@ def check(client, ledger, seen=lambda mark: True, since=None, contents=True, set
                 check_contents(client, ledger, name, item.entries[fitting[0]].state, state)
         if kind == "_users" and contents and state != "absent":
             check_login(client, ledger, name, state)
-        if settles:
-            item.settle(fitting[-1], ANY if item.entries[0].state is ANY else state)
-        ledger.count("states compared")
+        then(item, fitting[-1], ANY if item.entries[0].state is ANY else state)
+    return known
+
+
+def check(client, ledger, seen=lambda mark: True, since=None, contents=True, then=Item.settle):
+    """Compares the server with the ledger; what is wrong becomes a complaint. Gives the last position of the feed."""
+    found = Found(client, "main", ledger, since)
+
+    def state_of(kind, name):
+        return found.state(name) if kind == "main" else locals_of(client, name) if kind == "local" else other_state(client, kind, name)
+
+    known = check_items(client, ledger, list(ledger.items.values()), state_of, seen, contents, then)
     if any(known.values()):
         for name, answer in client.get("/main/_revs_diff", {name: sorted(revisions) for name, revisions in known.items()}).items():
             ledger.complain("a lost revision", f"{name}: {answer}")
     ledger.count("revisions compared", sum(map(len, known.values())))
     check_rows(client, ledger, found)
     return found.last
+
+
+def reread(client, ledger):
+    """After an error, at a server that goes on: items whose state is not certain are read, and have one of their candidates."""
+    def state_of(kind, name):
+        if kind == "main":
+            status, rows = client.ask("GET", f"/main/{name}?open_revs=all")
+            live = [row["ok"] for row in rows if not row["ok"].get("_deleted")] if status == 200 else []
+            return [(one["_rev"], one.get("n"), one.get("_attachments", {})) for one in live]
+        return locals_of(client, name) if kind == "local" else other_state(client, kind, name)
+
+    items = [item for item in ledger.items.values() if not item.certain and item.entries[0].state is not ANY]
+    check_items(client, ledger, items, state_of, lambda mark: True, False, Item.proceed)
 
 
 def check_contents(client, ledger, name, state, found):

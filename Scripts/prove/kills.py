@@ -42,7 +42,8 @@ class Import:
         self.lines = os.path.join(folder, f"import-{number}.jsonl")
         with open(self.lines, "w") as file:
             for document in range(IMPORTED):
-                file.write(json.dumps({"_id": f"i{document}", "_rev": f"1-{dice.getrandbits(128):032x}", "text": "y" * dice.randrange(500)}) + "\n")
+                revision = f"1-{dice.getrandbits(128):032x}"
+                file.write(json.dumps({"_id": f"i{document}", "_rev": revision, "text": "y" * dice.randrange(500)}) + "\n")
         self.process = self.run()
 
     def run(self):
@@ -72,14 +73,15 @@ class Import:
         return result.get("documents")
 
 
-def prepare(server, ledger):
+def prepare(server, ledger, replicates=True):
     """The databases and the design document that all rounds use."""
     client = Client(server.port)
     for name in ("main", "copy", "_replicator"):
         client.ask("PUT", "/" + name)
     _, answer = client.ask("PUT", "/main/_design/views", design(0))
     ledger.item("main", "_design/views", first=frozenset([leaf(answer["rev"], "design-0")]))
-    client.ask("PUT", "/_replicator/all", {"source": server.url + "main", "target": server.url + "copy", "continuous": True})
+    if replicates:
+        client.ask("PUT", "/_replicator/all", {"source": server.url + "main", "target": server.url + "copy", "continuous": True})
     client.close()
 
 

@@ -60,17 +60,17 @@ class Entry:
 
 class Item:
     def __init__(self, key, first=ABSENT):
-        self.key, self.entries = key, [Entry(first, 0)]
+        self.key, self.entries, self.read = key, [Entry(first, 0)], None
         self.entries[0].acknowledged = 0
 
     @property
     def state(self):
-        return self.entries[-1].state
+        return self.entries[-1].state if self.read is None else self.read
 
     @property
     def certain(self):
-        """Whether the last request was answered, and the state is known."""
-        return self.entries[-1].acknowledged is not None and self.state is not ANY
+        """Whether the last request was answered or its effect was read, and the state is known."""
+        return (self.entries[-1].acknowledged is not None or self.read is not None) and self.state is not ANY
 
     def candidates(self, seen):
         """The entries of which one must be the state after a failure; `seen` says whether a mark came before it."""
@@ -89,12 +89,20 @@ class Item:
     def settle(self, number, found):
         """After a failure: an entry is what was done, and the next requests go on from what was found."""
         kept = self.revisions(number)
-        state = self.entries[number].state
-        if isinstance(found, list):
-            known = {one[1]: one[2] for one in state or ()}
-            found = frozenset((revision, token, from_stubs(stubs, known.get(token, ()))) for revision, token, stubs in found)
-        self.entries = [Entry(found, 0, kept)]
+        self.entries, self.read = [Entry(self.state_of(number, found), 0, kept)], None
         self.entries[0].acknowledged = 0
+
+    def proceed(self, number, found):
+        """After an error: what a server that goes on shows. After its end there may be another of the candidates."""
+        if not self.certain:
+            self.read = self.state_of(number, found)
+
+    def state_of(self, number, found):
+        """What was found, as a state: attachments keep what is known of them."""
+        if not isinstance(found, list):
+            return found
+        known = {one[1]: one[2] for one in self.entries[number].state or ()}
+        return frozenset((revision, token, from_stubs(stubs, known.get(token, ()))) for revision, token, stubs in found)
 
 
 class Ledger:
@@ -117,6 +125,7 @@ class Ledger:
         for item, state in changes.items():
             entry = Entry(state, mark)
             item.entries.append(entry)
+            item.read = None
             entries[item] = entry
         return entries
 

@@ -21,6 +21,10 @@ def design(edit):
 class Refused(Exception):
     """The server answered with an error, so the request is not acknowledged."""
 
+    def __init__(self, text, status=None, answer=None):
+        super().__init__(text)
+        self.status, self.answer = status, answer
+
 
 class Writer(threading.Thread):
     """One client with documents of its own. Ends when an answer is lost, and when told to."""
@@ -68,7 +72,7 @@ class Writer(threading.Thread):
         if status not in good:
             if status < 500:
                 self.ledger.refuse(entries)
-            raise Refused(f"{method} {path}: {status} {answer}")
+            raise Refused(f"{method} {path}: {status} {answer}", status, answer)
         return answer, entries
 
     def write(self, item, state, method, path, body=None, headers=None):
@@ -83,7 +87,7 @@ class Writer(threading.Thread):
         self.ledger.count("requests")
         status, answer = self.client.ask("GET" if body is None else "POST", path, body)
         if status != 200:
-            raise Refused(f"{path}: {status} {answer}")
+            raise Refused(f"{path}: {status} {answer}", status, answer)
         return answer
 
     # Choices
@@ -184,15 +188,24 @@ class Writer(threading.Thread):
         item = self.document(least=2)
         if item is None:
             return
-        live = sorted(revision for revision, *_ in item.state)
+        leaves = sorted(revision for revision, *_ in item.state)
+        try:
+            self.settle_leaves(item, leaves)
+        except Refused as reason:
+            # A deletion that contradicts a live leaf is a leaf of the conflict, too.
+            if reason.status != 409 or not set(leaves) < set(reason.answer["leaves"]):
+                raise
+            self.settle_leaves(item, reason.answer["leaves"])
+
+    def settle_leaves(self, item, leaves):
+        path = "/main/_settle/" + item.key[1]
         if self.dice.random() < 0.7:
             kept = self.dice.choice(sorted(item.state, key=str))
             # A leaf that does not win is kept by writing its content as a child of the winner.
-            _, entries = self.ask({item: frozenset([leaf(None, kept[1], kept[2])])}, "POST", "/main/_settle/" + item.key[1],
-                                  {"keep": kept[0], "leaves": live})
+            _, entries = self.ask({item: frozenset([leaf(None, kept[1], kept[2])])}, "POST", path, {"keep": kept[0], "leaves": leaves})
         else:
-            _, entries = self.ask({item: ANY}, "POST", "/main/_settle/" + item.key[1],
-                                  {"policy": {"name": "threeWayMerge", "on_clash": "winner"}, "leaves": live})
+            policy = {"name": "threeWayMerge", "on_clash": "winner"}
+            _, entries = self.ask({item: ANY}, "POST", path, {"policy": policy, "leaves": leaves})
         self.ledger.acknowledge(entries)
         self.find_state(item)
 
@@ -200,9 +213,9 @@ class Writer(threading.Thread):
         """After an acknowledged settlement: what there is now."""
         rows = self.read(f"/main/{item.key[1]}?open_revs=all")
         found = [row["ok"] for row in rows if not row["ok"].get("_deleted")]
-        if len(found) != 1:
+        if len(found) > 1:
             self.ledger.complain("a conflict after it was settled", f"{item.key}: {rows}")
-        known = {one for before in item.entries[-2].state for one in before[2]}
+        known = {one for entry in item.entries[-3:-1] for before in entry.state or () for one in before[2]}
         item.entries[-1].state = frozenset(leaf(one["_rev"], one["n"], from_stubs(one.get("_attachments", {}), known)) for one in found)
 
     def delete(self):
@@ -337,7 +350,7 @@ class Writer(threading.Thread):
                     break
                 except Refused as reason:
                     # The server wrote the state of the replication meanwhile.
-                    if ": 409 " not in str(reason):
+                    if reason.status != 409:
                         raise
         self.ledger.acknowledge(entries)
 
