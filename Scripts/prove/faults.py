@@ -225,7 +225,8 @@ def main():
     given = arguments.parse_args()
     proof = Proof("faults", given)
     for number in proof.rounds(given.rounds):
-        kind = KINDS[number % len(KINDS)]
+        kinds = given.only.split(",") if given.only else KINDS
+        kind = kinds[number % len(kinds)]
         scene = Scene(proof, f"{proof.seed}-{number}")
         try:
             if kind == START:

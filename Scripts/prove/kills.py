@@ -29,7 +29,7 @@ from checks import check, check_copy
 from ledger import Ledger, leaf
 from proof import Proof, parser
 from server import Client, Server
-from writers import Writer, design
+from writers import Writer, chosen_kinds, design
 
 IMPORTED = 400
 
@@ -105,13 +105,13 @@ def verify(server, ledger):
         ledger.complain("settle verify", problem)
 
 
-def one_round(server, ledger, seed, writers, longest, since):
+def one_round(server, ledger, seed, given, since):
     dice = random.Random(f"{seed} kills")
-    crowd = [Writer(server, ledger, seed, number) for number in range(writers)]
+    crowd = [Writer(server, ledger, seed, number, chosen_kinds(given.only)) for number in range(given.writers)]
     beside = Import(server.settle, server.folder, "beside", dice)
     for writer in crowd:
         writer.start()
-    time.sleep(dice.uniform(0.02, longest))
+    time.sleep(dice.uniform(0.02, given.longest))
     server.kill()
     ledger.count("kills")
     beside.check(ledger)
@@ -145,7 +145,7 @@ def main():
             raise SystemExit(f"the server does not start: {server.last_lines()}")
         prepare(server, ledger)
         for number in proof.rounds(given.rounds):
-            since = one_round(server, ledger, f"{proof.seed}-{number}", given.writers, given.longest, since)
+            since = one_round(server, ledger, f"{proof.seed}-{number}", given, since)
             close(proof, ledger)
         if not proof.problems:
             client = Client(server.port)

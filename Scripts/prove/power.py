@@ -31,7 +31,7 @@ from kills import close, prepare
 from ledger import Ledger
 from proof import Proof, parser
 from server import Client, Server
-from writers import Writer
+from writers import Writer, chosen_kinds
 
 TORN = re.compile(r"the write-ahead log ended early: a page after the first \d+ is damaged, and 1 transaction after it could not be read")
 
@@ -50,8 +50,9 @@ class Marks:
         return number
 
 
-def record(proof, folder, seed, writers, seconds):
+def record(proof, folder, seed, seconds):
     """Runs a server under load. Gives its record, its ledger, and the mark before the load."""
+    kinds = chosen_kinds(proof.given.only)
     log, library = os.path.join(folder, "record"), shim.build(proof.given.state)
     marks = Marks(log)
     server, ledger = Server(proof.given.settle, folder), Ledger(marks)
@@ -61,7 +62,7 @@ def record(proof, folder, seed, writers, seconds):
     try:
         prepare(server, ledger)
         begun = marks("B")
-        crowd = [Writer(server, ledger, seed, number) for number in range(writers)]
+        crowd = [Writer(server, ledger, seed, number, kinds) for number in range(proof.given.writers)]
         for writer in crowd:
             writer.start()
         time.sleep(seconds)
@@ -153,7 +154,7 @@ def main():
         seed = f"{proof.seed}-{number}"
         dice = random.Random(f"{seed} power")
         folder = os.path.realpath(tempfile.mkdtemp(prefix="settle-power-"))
-        server, records, ledger, begun = record(proof, folder, seed, given.writers, dice.uniform(1, given.longest))
+        server, records, ledger, begun = record(proof, folder, seed, dice.uniform(1, given.longest))
         failures(proof, server, records, ledger, begun, dice)
         close(proof, ledger)
         if not proof.problems:

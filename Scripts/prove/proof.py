@@ -21,6 +21,7 @@ def parser(text, program="settle"):
     made.add_argument("--seed", type=int, default=None, help="determines the choices; a seed that was begun is continued")
     made.add_argument("--settle", "--program", dest="settle", default=None, help=f"the program, by default the newest {program} in .build")
     made.add_argument("--state", default=os.path.join(ROOT, ".build", "prove"), help="the folder with the state of begun runs")
+    made.add_argument("--only", help="of kills, power and faults: these kinds of requests, with commas between them")
     made.add_argument("--fresh", action="store_true", help="begin the seed anew")
     made.set_defaults(program=program)
     return made
@@ -39,7 +40,8 @@ class Proof:
             raise SystemExit(f"there is no program {given.settle}: run `make build`, or name one with BINARY=…")
         os.makedirs(given.state, exist_ok=True)
         self.path = os.path.join(given.state, f"{name}-{self.seed}.json")
-        self.next, self.sums, self.problems, self.begun = 0, {}, [], time.monotonic()
+        self.next, self.sums, self.problems = 0, {}, []
+        self.begun = self.told = time.monotonic()
         if not given.fresh and os.path.exists(self.path):
             with open(self.path) as file:
                 state = json.load(file)
@@ -66,6 +68,9 @@ class Proof:
                 return
             self.next = number + 1
             self.store()
+            if time.monotonic() - self.told > 30:
+                self.told = time.monotonic()
+                print(f"{self.name}: {self.next} rounds: {json.dumps(self.sums)}", flush=True)
 
     def store(self):
         with open(self.path + ".new", "w") as file:

@@ -82,7 +82,9 @@ class Server:
 
     def start(self, waits=True):
         """Starts it. Without an announcement it gives False; with `waits` unset it does not wait for one."""
-        environment = os.environ | {"SETTLE_ADMIN": "anna", "SETTLE_ADMIN_PASSWORD": PASSWORD} | self.environment
+        # Only the first start sets the password, which takes a while.
+        first = not os.path.exists(os.path.join(self.data, "server.json"))
+        environment = os.environ | ({"SETTLE_ADMIN": "anna", "SETTLE_ADMIN_PASSWORD": PASSWORD} if first else {}) | self.environment
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [self.settle, "serve", "--data", self.data, "--port", str(self.port), "--json"],
@@ -111,11 +113,9 @@ class Server:
             return "".join(file.readlines()[-count:])
 
     def databases(self):
-        """The folders of its databases, also of those whose names have slashes."""
-        for folder, names, _ in os.walk(self.data):
-            found = [name for name in names if name.endswith(".settle")]
-            names[:] = [name for name in names if name not in found]
-            yield from (os.path.join(folder, name) for name in found)
+        """The folders of its databases. One that was being created or removed has no file of a database, and is none."""
+        paths = [os.path.join(self.data, name) for name in sorted(os.listdir(self.data)) if name.endswith(".settle")]
+        return [path for path in paths if os.path.exists(os.path.join(path, "database.sqlite"))]
 
     def verify(self):
         """What `settle verify` finds in the folders, while no server runs. Gives (bodies and attachments checked, problems)."""

@@ -18,6 +18,11 @@ def design(edit):
     return {"n": f"design-{edit}", "views": {"by_v": {"map": f"{MAP} // {edit}", "reduce": "_count"}}}
 
 
+def chosen_kinds(only):
+    """All kinds of requests with their weights, or those of a list with commas, equally often."""
+    return {kind: 1 for kind in only.split(",")} if only else Writer.KINDS
+
+
 class Refused(Exception):
     """The server answered with an error, so the request is not acknowledged."""
 
