@@ -75,7 +75,7 @@ def each_choice_is_told_as_the_server_does(room):
         is_as_told(visit, policy["effect"], policy["name"])
     leaves = [leaf["rev"] for leaf in server.json("GET", "told/_conflicts/milk?docs=false&tree=none")["leaves"]]
     for name, leaf in zip("ABC", leaves):
-        visit.page.click(f".dock button:text-is('Keep {name}')")
+        visit.page.locator(".dock").get_by_role("button", name=f"Keep {name}", exact=True).click()
         visit.settled()
         is_as_told(visit, rehearsed(room, "told", "milk", keep=leaf), f"keep {name}")
         expect(visit.page.inner_text(".act") == f"Keep {name}, close the others", visit.page.inner_text(".act"))
@@ -220,7 +220,7 @@ def the_choices_are_always_in_sight(room):
         for share in (0, .5, 1):
             visit.page.evaluate("share => scrollTo(0, share * document.documentElement.scrollHeight)", share)
             for label in ("Merge", "Keep A", "Delete"):
-                box = visit.page.locator(f".dock button:text-is('{label}')").bounding_box()
+                box = visit.page.locator(".dock").get_by_role("button", name=label, exact=True).bounding_box()
                 expect(box and 0 <= box["y"] and box["y"] + box["height"] <= height, f"{label} at {width}, {share}: {box}")
 
 
