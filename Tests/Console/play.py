@@ -239,7 +239,7 @@ def next_step(visit, step):
     """By keyboard: the button keeps the focus from step to step."""
     expect(visit.page.evaluate("document.activeElement.textContent") == f"Next: step {step} of 9", f"the focus of step {step} is lost")
     visit.page.keyboard.press("Enter")
-    visit.page.wait_for_function("step => document.querySelector('main').textContent.includes(`step ${step} of 9`) || step === 10", arg=step + 1)
+    visit.page.wait_for_function("step => document.querySelector('main').textContent.includes(`step ${step} of 9`) || step === 10", arg=step + 1, timeout=60_000)
     visit.settled()
     expect(visit.page.locator(".error").count() == 0, f"step {step}: {visit.page.inner_text('main')}")
 
@@ -450,7 +450,7 @@ def nothing_is_left_in_english(room):
     page.get_by_role("button", name="Drei Datenbanken anlegen und beginnen").press("Enter")
     for step in range(1, 10):
         page.get_by_role("button", name=f"Weiter: Schritt {step} von 9").press("Enter")
-        page.wait_for_function("step => step === 9 || document.querySelector('main').textContent.includes(`Schritt ${step + 1} von 9`)", arg=step)
+        page.wait_for_function("step => step === 9 || document.querySelector('main').textContent.includes(`Schritt ${step + 1} von 9`)", arg=step, timeout=60_000)
         visit.settled()
         look(f"step {step}")
     page.get_by_role("button", name="3 Datenbanken löschen").press("Enter")
