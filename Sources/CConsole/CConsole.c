@@ -105,142 +105,182 @@ static const unsigned char file24[] = {
 };
 
 static const unsigned char file25[] = {
-#embed "web/app/pages/query.js"
+#embed "web/app/pages/play.js"
 };
 
 static const unsigned char file26[] = {
-#embed "web/app/pages/replication.js"
+#embed "web/app/pages/query.js"
 };
 
 static const unsigned char file27[] = {
-#embed "web/app/pages/replications.js"
+#embed "web/app/pages/replication.js"
 };
 
 static const unsigned char file28[] = {
-#embed "web/app/pages/rights.js"
+#embed "web/app/pages/replications.js"
 };
 
 static const unsigned char file29[] = {
-#embed "web/app/pages/server.js"
+#embed "web/app/pages/rights.js"
 };
 
 static const unsigned char file30[] = {
-#embed "web/app/pages/settle.js"
+#embed "web/app/pages/server.js"
 };
 
 static const unsigned char file31[] = {
-#embed "web/app/pages/users.js"
+#embed "web/app/pages/settle.js"
 };
 
 static const unsigned char file32[] = {
-#embed "web/app/parts/code-area.js"
+#embed "web/app/pages/users.js"
 };
 
 static const unsigned char file33[] = {
-#embed "web/app/parts/code-colours.js"
+#embed "web/app/parts/code-area.js"
 };
 
 static const unsigned char file34[] = {
-#embed "web/app/parts/command-panel.js"
+#embed "web/app/parts/code-colours.js"
 };
 
 static const unsigned char file35[] = {
-#embed "web/app/parts/command.js"
+#embed "web/app/parts/command-panel.js"
 };
 
 static const unsigned char file36[] = {
-#embed "web/app/parts/database-switch.js"
+#embed "web/app/parts/command.js"
 };
 
 static const unsigned char file37[] = {
-#embed "web/app/parts/dom.js"
+#embed "web/app/parts/database-switch.js"
 };
 
 static const unsigned char file38[] = {
-#embed "web/app/parts/effect-view.js"
+#embed "web/app/parts/dom.js"
 };
 
 static const unsigned char file39[] = {
-#embed "web/app/parts/key-list.js"
+#embed "web/app/parts/effect-view.js"
 };
 
 static const unsigned char file40[] = {
-#embed "web/app/parts/line-table.js"
+#embed "web/app/parts/key-list.js"
 };
 
 static const unsigned char file41[] = {
-#embed "web/app/parts/member-table.js"
+#embed "web/app/parts/keys.js"
 };
 
 static const unsigned char file42[] = {
-#embed "web/app/parts/origins.js"
+#embed "web/app/parts/line-table.js"
 };
 
 static const unsigned char file43[] = {
-#embed "web/app/parts/panel.js"
+#embed "web/app/parts/member-table.js"
 };
 
 static const unsigned char file44[] = {
-#embed "web/app/parts/place-sheet.js"
+#embed "web/app/parts/origins.js"
 };
 
 static const unsigned char file45[] = {
-#embed "web/app/parts/policy-form.js"
+#embed "web/app/parts/palette.js"
 };
 
 static const unsigned char file46[] = {
-#embed "web/app/parts/rev-tree.js"
+#embed "web/app/parts/panel.js"
 };
 
 static const unsigned char file47[] = {
-#embed "web/app/parts/spark-line.js"
+#embed "web/app/parts/place-sheet.js"
 };
 
 static const unsigned char file48[] = {
-#embed "web/app/router.js"
+#embed "web/app/parts/policy-form.js"
 };
 
 static const unsigned char file49[] = {
-#embed "web/app/session.js"
+#embed "web/app/parts/rev-tree.js"
 };
 
 static const unsigned char file50[] = {
-#embed "web/app/texts/en.js"
+#embed "web/app/parts/sheet.js"
 };
 
 static const unsigned char file51[] = {
-#embed "web/app/value/compare.js"
+#embed "web/app/parts/spark-line.js"
 };
 
 static const unsigned char file52[] = {
-#embed "web/app/value/json-text.js"
+#embed "web/app/play/conflict.js"
 };
 
 static const unsigned char file53[] = {
-#embed "web/app/value/json.js"
+#embed "web/app/play/databases.js"
 };
 
 static const unsigned char file54[] = {
-#embed "web/app/value/lines.js"
+#embed "web/app/play/device.js"
 };
 
 static const unsigned char file55[] = {
-#embed "web/app/words.js"
+#embed "web/app/router.js"
 };
 
 static const unsigned char file56[] = {
-#embed "web/components.css"
+#embed "web/app/session.js"
 };
 
 static const unsigned char file57[] = {
-#embed "web/icons.svg"
+#embed "web/app/texts/de.js"
 };
 
 static const unsigned char file58[] = {
-#embed "web/index.html"
+#embed "web/app/texts/en.js"
 };
 
 static const unsigned char file59[] = {
+#embed "web/app/value/compare.js"
+};
+
+static const unsigned char file60[] = {
+#embed "web/app/value/json-text.js"
+};
+
+static const unsigned char file61[] = {
+#embed "web/app/value/json.js"
+};
+
+static const unsigned char file62[] = {
+#embed "web/app/value/lines.js"
+};
+
+static const unsigned char file63[] = {
+#embed "web/app/words.js"
+};
+
+static const unsigned char file64[] = {
+#embed "web/components.css"
+};
+
+static const unsigned char file65[] = {
+#embed "web/icons.svg"
+};
+
+static const unsigned char file66[] = {
+#embed "web/index.html"
+};
+
+static const unsigned char file67[] = {
+#embed "web/palette.css"
+};
+
+static const unsigned char file68[] = {
+#embed "web/play.css"
+};
+
+static const unsigned char file69[] = {
 #embed "web/tokens.css"
 };
 
@@ -270,41 +310,51 @@ static const settle_console_file files[] = {
     {"app/pages/journal.js", file22, sizeof file22},
     {"app/pages/login.js", file23, sizeof file23},
     {"app/pages/missing.js", file24, sizeof file24},
-    {"app/pages/query.js", file25, sizeof file25},
-    {"app/pages/replication.js", file26, sizeof file26},
-    {"app/pages/replications.js", file27, sizeof file27},
-    {"app/pages/rights.js", file28, sizeof file28},
-    {"app/pages/server.js", file29, sizeof file29},
-    {"app/pages/settle.js", file30, sizeof file30},
-    {"app/pages/users.js", file31, sizeof file31},
-    {"app/parts/code-area.js", file32, sizeof file32},
-    {"app/parts/code-colours.js", file33, sizeof file33},
-    {"app/parts/command-panel.js", file34, sizeof file34},
-    {"app/parts/command.js", file35, sizeof file35},
-    {"app/parts/database-switch.js", file36, sizeof file36},
-    {"app/parts/dom.js", file37, sizeof file37},
-    {"app/parts/effect-view.js", file38, sizeof file38},
-    {"app/parts/key-list.js", file39, sizeof file39},
-    {"app/parts/line-table.js", file40, sizeof file40},
-    {"app/parts/member-table.js", file41, sizeof file41},
-    {"app/parts/origins.js", file42, sizeof file42},
-    {"app/parts/panel.js", file43, sizeof file43},
-    {"app/parts/place-sheet.js", file44, sizeof file44},
-    {"app/parts/policy-form.js", file45, sizeof file45},
-    {"app/parts/rev-tree.js", file46, sizeof file46},
-    {"app/parts/spark-line.js", file47, sizeof file47},
-    {"app/router.js", file48, sizeof file48},
-    {"app/session.js", file49, sizeof file49},
-    {"app/texts/en.js", file50, sizeof file50},
-    {"app/value/compare.js", file51, sizeof file51},
-    {"app/value/json-text.js", file52, sizeof file52},
-    {"app/value/json.js", file53, sizeof file53},
-    {"app/value/lines.js", file54, sizeof file54},
-    {"app/words.js", file55, sizeof file55},
-    {"components.css", file56, sizeof file56},
-    {"icons.svg", file57, sizeof file57},
-    {"index.html", file58, sizeof file58},
-    {"tokens.css", file59, sizeof file59},
+    {"app/pages/play.js", file25, sizeof file25},
+    {"app/pages/query.js", file26, sizeof file26},
+    {"app/pages/replication.js", file27, sizeof file27},
+    {"app/pages/replications.js", file28, sizeof file28},
+    {"app/pages/rights.js", file29, sizeof file29},
+    {"app/pages/server.js", file30, sizeof file30},
+    {"app/pages/settle.js", file31, sizeof file31},
+    {"app/pages/users.js", file32, sizeof file32},
+    {"app/parts/code-area.js", file33, sizeof file33},
+    {"app/parts/code-colours.js", file34, sizeof file34},
+    {"app/parts/command-panel.js", file35, sizeof file35},
+    {"app/parts/command.js", file36, sizeof file36},
+    {"app/parts/database-switch.js", file37, sizeof file37},
+    {"app/parts/dom.js", file38, sizeof file38},
+    {"app/parts/effect-view.js", file39, sizeof file39},
+    {"app/parts/key-list.js", file40, sizeof file40},
+    {"app/parts/keys.js", file41, sizeof file41},
+    {"app/parts/line-table.js", file42, sizeof file42},
+    {"app/parts/member-table.js", file43, sizeof file43},
+    {"app/parts/origins.js", file44, sizeof file44},
+    {"app/parts/palette.js", file45, sizeof file45},
+    {"app/parts/panel.js", file46, sizeof file46},
+    {"app/parts/place-sheet.js", file47, sizeof file47},
+    {"app/parts/policy-form.js", file48, sizeof file48},
+    {"app/parts/rev-tree.js", file49, sizeof file49},
+    {"app/parts/sheet.js", file50, sizeof file50},
+    {"app/parts/spark-line.js", file51, sizeof file51},
+    {"app/play/conflict.js", file52, sizeof file52},
+    {"app/play/databases.js", file53, sizeof file53},
+    {"app/play/device.js", file54, sizeof file54},
+    {"app/router.js", file55, sizeof file55},
+    {"app/session.js", file56, sizeof file56},
+    {"app/texts/de.js", file57, sizeof file57},
+    {"app/texts/en.js", file58, sizeof file58},
+    {"app/value/compare.js", file59, sizeof file59},
+    {"app/value/json-text.js", file60, sizeof file60},
+    {"app/value/json.js", file61, sizeof file61},
+    {"app/value/lines.js", file62, sizeof file62},
+    {"app/words.js", file63, sizeof file63},
+    {"components.css", file64, sizeof file64},
+    {"icons.svg", file65, sizeof file65},
+    {"index.html", file66, sizeof file66},
+    {"palette.css", file67, sizeof file67},
+    {"play.css", file68, sizeof file68},
+    {"tokens.css", file69, sizeof file69},
 };
 
 size_t settle_console_count(void) { return sizeof files / sizeof files[0]; }

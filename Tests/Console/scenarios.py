@@ -22,6 +22,7 @@ from inspecting import INSPECTING
 from look import LOOK
 from names import NAMES
 from places import PLACES
+from play import PLAY
 from room import PASSWORD, Server, Visit, browser, choose_policy, expect, milk, revision, signs
 from staying import STAYING
 from wide import WIDE
@@ -36,29 +37,31 @@ def conflicts(server, database="groceries"):
 
 
 def a_second_language(room):
-    """A second catalogue shows its texts and numbers where a browser prefers its language, and the English ones elsewhere."""
+    """Where a browser prefers German, texts, numbers, sizes and plurals are German; what its catalogue lacks is English."""
     with tempfile.TemporaryDirectory(prefix="settle-console-") as folder:
         web = shutil.copytree(os.path.join(os.path.dirname(__file__), "../../Sources/CConsole/web"), os.path.join(folder, "web"))
-        texts, words = os.path.join(web, "app/texts"), os.path.join(web, "app/words.js")
-        with open(os.path.join(texts, "en.js")) as file:
-            english = file.read()
-        with open(os.path.join(texts, "de.js"), "w") as file:
-            file.write(english.replace("databases: 'Databases'", "databases: 'Datenbanken'").replace("numbers: 'en'", "numbers: 'de'"))
-        with open(words) as file:
-            module = file.read()
-        with open(words, "w") as file:
-            file.write(module.replace("{ en: ", "{ de: () => import('./texts/de.js'), en: "))
+        with open(os.path.join(web, "app/texts/de.js")) as file:
+            german = file.read()
+        expect(german.count(" replications: 'Replikationen',") == 1, "a text of the German catalogue")
+        with open(os.path.join(web, "app/texts/de.js"), "w") as file:
+            file.write(german.replace(" replications: 'Replikationen',", ""))
         server = Server(room.server.settle, console=web)
         try:
             server.ask("PUT", "many")
             server.ask("POST", "many/_bulk_docs", {"docs": [{"_id": str(place)} for place in range(1001)]})
-            for language, shown, title, number in (("de-AT", "de", "Datenbanken", "1.001"), ("en-US", "en", "Databases", "1,001"), ("fr", "en", "Databases", "1,001")):
+            server.store("many", *milk("milk"))
+            german, english = ("Datenbanken", "1.001", "3 Blätter"), ("Databases", "1,001", "3 leaves")
+            for language, shown, (title, number, leaves) in (("de-AT", "de", german), ("en-US", "en", english), ("fr", "en", english)):
                 visit = Visit(room.chromium, server, language=language)
                 visit.log_in()
                 visit.go("#/")
                 visit.page.wait_for_selector(f"h1:has-text('{title}')")
                 expect(visit.page.evaluate("document.documentElement.lang") == shown, f"{language} shows another language")
-                expect(number in visit.page.text_content("tr:has-text('many')"), f"{language} writes numbers otherwise")
+                row = visit.page.text_content("tr:has-text('many')").replace("1.002", "1.001").replace("1,002", "1,001")
+                expect(number in row, f"{language} writes numbers otherwise: {row}")
+                expect(visit.page.get_by_role("link", name="Replications").count() >= 1, "no English text where there is no other")
+                visit.go("#/many/conflict/milk")
+                visit.page.wait_for_selector(f"main :text('{leaves}')")
                 expect(not visit.complaints, str(visit.complaints))
                 visit.close()
         finally:
@@ -503,7 +506,7 @@ SCENARIOS = [
     every_page, a_second_language, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
-    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK,
+    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK, *PLAY,
 ]
 
 PICTURES = [("databases", "#/", 1280), ("documents", "#/groceries/docs?q=count%20%3E%2030&fields=name,count", 1280), ("editor", "#/groceries/doc/milk", 1280),

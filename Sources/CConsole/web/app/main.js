@@ -3,7 +3,7 @@ import { ask, beginPage, mayAskAgain, path, root, onAnswer, onReach } from './ap
 import { link, linkOf, read } from './router.js';
 import { session, onSession, refresh, logOut, loginDialog } from './session.js';
 import { h, bdi, button, icon, patch, replace } from './parts/dom.js';
-import { bones, errorBox, dialog } from './parts/panel.js';
+import { bones, errorBox } from './parts/panel.js';
 import { number, bytes, t } from './words.js';
 
 const TABS = [['docs', t.common.documents], ['conflicts', t.common.conflicts], ['changes', t.common.changes], ['query', t.common.query], ['design', t.common.designDocuments], ['rights', t.common.permissions], ['journal', t.common.journal]];
@@ -12,7 +12,7 @@ const PLACES = [['#/', t.common.databases], ['#/replications', t.common.replicat
 const PARENTS = { doc: 'docs', conflict: 'conflicts', settle: 'conflicts' };
 const ICONS = {
   docs: 'doc', conflicts: 'conflict', changes: 'changes', query: 'query', views: 'view', design: 'code', rights: 'lock', journal: 'journal',
-  '#/': 'database', '#/replications': 'replicate', '#/users': 'users', '#/activity': 'activity', '#/server': 'server',
+  '#/': 'database', '#/replications': 'replicate', '#/users': 'users', '#/activity': 'activity', '#/server': 'server', '#/play': 'conflict',
 };
 /** The places in the bar of a telephone. */
 const BAR = ['docs', 'conflicts', 'changes', 'query', '#/', '#/replications', '#/activity', '#/server'];
@@ -59,7 +59,7 @@ function choice(words, now, set) {
 
 function drawUser() {
   if (!session.name) {
-    patch(user, button(t.common.logIn, async () => { if (await loginDialog()) show(); }));
+    patch(user, button(t.common.logIn, logIn));
     return;
   }
   patch(user,
@@ -67,41 +67,30 @@ function drawUser() {
     h('div', { id: 'user-menu', popover: 'auto', class: 'pop menu', role: 'dialog', 'aria-label': t.main.userMenu }, h('strong', {}, bdi(session.name)),
       h('div', { class: 'stack' }, h('span', { class: 'small muted' }, t.main.theme), choice(t.themes, themeNow(), setTheme)),
       h('div', { class: 'stack' }, h('span', { class: 'small muted' }, t.main.density), choice(t.densities, densityNow(), setDensity)),
-      h('div', { class: 'toolbar' }, button([t.main.keys, h('kbd', {}, '?')], help), button(t.main.logOut, logOut))));
+      h('div', { class: 'toolbar' }, button([t.keys.keys, h('kbd', {}, '?')], help), button(t.main.logOut, logOut))));
 }
 
-// Single keys. They can be switched off, and never count while somebody types: on a radio button or a check box nobody does.
-
-const TYPED = 'input:not([type=radio],[type=checkbox]),textarea,select,[contenteditable]';
-const PRESSED = 'input,button,summary'; // a space presses them
 let shown = [];
-const areOn = () => localStorage.getItem('keys') !== 'off';
-
 /** Sets the keys of a page: `key`, `text`, `run`. With `ctrl` they count in fields, too. */
 function setKeys(keys) { shown = keys; }
 
-document.addEventListener('keydown', event => {
-  if (document.querySelector('dialog[open]')) return;
-  const isTyping = event.target.closest?.(TYPED) || event.key === ' ' && event.target.closest?.(PRESSED);
-  const ctrl = event.ctrlKey || event.metaKey;
-  const found = shown.find(key => key.key === event.key && Boolean(key.ctrl) === ctrl);
-  if (event.altKey || !found && event.key !== '?') return;
-  if (!ctrl && (isTyping || !areOn())) return;
-  event.preventDefault();
-  if (found) found.run(); else help();
-});
+// Keys and the palette ask the frame for what there is.
 
-/** Shows the keys of the page. */
-function help() {
-  const box = h('input', { type: 'checkbox', checked: areOn(), on: { change: () => localStorage.setItem('keys', box.checked ? 'on' : 'off') } });
-  dialog({
-    title: t.main.keys,
-    body: h('div', { class: 'stack' },
-      h('dl', { class: 'keys' }, [...shown, { key: '?', text: t.main.showTheKeys }].map(key => [
-        h('dt', {}, h('kbd', {}, `${key.ctrl ? t.main.ctrl : ''}${key.key}`)), h('dd', {}, key.text)])),
-      h('label', {}, box, t.main.singleKeys)),
-    actions: [{ label: t.main.close, run: () => true }],
-  });
+const keyboard = import('./parts/keys.js');
+const help = async () => (await keyboard).help();
+
+/** All places, for keys and the palette: those of the open database, and those of the server. */
+function allPlaces() {
+  const [inside, outside] = [here.db === undefined ? [] : TABS, [...serverPlaces(), ...(session.isAdmin || !session.name ? [['#/play', t.play.play]] : [])]];
+  return [...inside.map(([page, text]) => ({ href: link([here.db, page]), text, icon: ICONS[page] })), ...outside.map(([href, text]) => ({ href, text, icon: ICONS[href] }))];
+}
+
+async function logIn() { if (await loginDialog()) show(); }
+
+/** What the frame can do by itself. */
+function doings() {
+  return [...Object.entries(t.themes).map(([name, text]) => ({ text: t.main.themeIs(text), run: () => setTheme(name) })),
+    ...Object.entries(t.densities).map(([name, text]) => ({ text: t.palette.density(text), run: () => setDensity(name) }))];
 }
 
 // What does the same as the page, on the command line.
@@ -210,6 +199,7 @@ async function show() {
   };
   beginPage();
   setKeys([]);
+  sameAs = null;
   same.hidden = true;
   same.open = false;
   replace(lines);
@@ -294,9 +284,10 @@ replace(app,
   h('a', { class: 'skip', href: '#main', on: { click: event => { event.preventDefault(); outlet.focus(); } } }, t.main.toThePage),
   places,
   h('header', { class: 'top' }, back, crumbs,
-    h('button', { type: 'button', id: 'palette', class: 'find', hidden: true, title: t.main.searchOrRun }, icon('search'), h('span', {}, t.main.searchOrRun), h('kbd', {}, t.main.paletteKey)),
+    h('button', { type: 'button', id: 'palette', class: 'find', title: t.main.searchOrRun, 'aria-haspopup': 'dialog', on: { click: async () => (await keyboard).openPalette() } }, icon('search'), h('span', {}, t.main.searchOrRun), h('kbd', {}, t.main.paletteKey)),
     theme, user),
   outlet, h('footer', { class: 'foot' }, live, status, same, version), bar);
-await refresh().catch(() => {});
+const [{ listen }] = await Promise.all([keyboard, refresh().catch(() => {})]);
+listen({ keys: () => shown, places: allPlaces, doings, logIn, same: () => sameAs });
 show();
 ask('', { quiet: true, isLogin: true }).then(answer => { version.textContent = answer.headers.get('server')?.match(/Settle\/[\w.-]+/)?.[0].replace('/', ' ') ?? ''; }, () => {});

@@ -1,6 +1,6 @@
 /** The databases of the server. */
 import { ask, path } from '../api.js';
-import { link, setQuery } from '../router.js';
+import { link, serverLink, setQuery } from '../router.js';
 import { session, onSession } from '../session.js';
 import { h, bdi, tableHead, button, field, head, icon, prefixInput, searchBox } from '../parts/dom.js';
 import { panel, dialog, confirmByTyping, stateBox } from '../parts/panel.js';
@@ -41,9 +41,12 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
 
   function show({ rows, hasMore, isHidden }) {
     if (isHidden) return stateBox({ art: 'locked', title: t.databases.theListOfDatabases });
-    if (rows.length === 0) return stateBox({ title: prefix ? t.databases.noDatabaseBegins(prefix) : t.databases.thereIsNoDatabaseYet });
+    // Where there are no databases but the server's own, the demonstration is the first thing to do.
+    const isFresh = !prefix && rows.every(({ key }) => key.startsWith('_'));
+    if (rows.length === 0 && !isFresh) return stateBox({ title: prefix ? t.databases.noDatabaseBegins(prefix) : t.databases.thereIsNoDatabaseYet });
     return [
-      h('div', { class: 'scroll' }, h('table', { class: 'cards' },
+      isFresh && stateBox({ title: t.databases.thereIsNoDatabaseYet, actions: [h('a', { class: 'button primary', href: serverLink('play') }, t.play.tryIt)] }),
+      rows.length > 0 && h('div', { class: 'scroll' }, h('table', { class: 'cards' },
         tableHead([t.common.name, t.common.documents, t.common.conflicts, t.databases.deleted, t.databases.size, ''], index => index > 0 && index < 5),
         h('tbody', {}, rows.map(row)))),
       hasMore && button(t.common.more, () => { limit += PAGE; list.reload(); }),
@@ -82,7 +85,7 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
 
   const open = h('input', { 'aria-label': t.databases.openADatabase, placeholder: t.databases.openByName });
   const form = h('form', { class: 'toolbar', on: { submit: event => { event.preventDefault(); if (open.value) location.hash = link([open.value, 'docs']); } } }, open, h('button', { class: 'button' }, t.common.open));
-  setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'r', text: t.common.readAgain, run: list.reload }]);
+  setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'c', text: t.databases.new, run: create }, { key: 'r', text: t.common.readAgain, run: list.reload }]);
   onSession(() => {
     setSame({ url: '_all_dbs', settle: ['databases', [{}], ['--all']] });
     made.hidden = !session.isAdmin;

@@ -105,7 +105,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
 
   const jump = h('input', { 'aria-label': t.docs.jumpToAnId, placeholder: t.docs.jumpToId });
   const jumper = h('form', { class: 'toolbar', on: { submit: event => { event.preventDefault(); if (jump.value) location.hash = link([db, 'doc', jump.value]); } } }, jump, h('button', { class: 'button' }, t.common.open));
-  setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'm', text: t.docs.moreRows, run: () => list?.more() }, { key: 'r', text: t.common.readAgain, run: () => list?.reload() }]);
+  setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'c', text: t.doc.aNewDocument, run: () => { location.hash = link([db, 'doc']); } }, { key: 'm', text: t.docs.moreRows, run: () => list?.more() }, { key: 'r', text: t.common.readAgain, run: () => list?.reload() }]);
   read();
   return {
     element: h('div', {}, head(t.common.documents, h('a', { class: 'button primary', href: link([db, 'doc']) }, icon('plus'), t.docs.new)), form, notes, outlet, jumper),

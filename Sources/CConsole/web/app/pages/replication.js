@@ -4,7 +4,7 @@ import { link } from '../router.js';
 import { h, bdi, head, tableHead } from '../parts/dom.js';
 import { panel } from '../parts/panel.js';
 import { sparkLine } from '../parts/spark-line.js';
-import { number, short, t } from '../words.js';
+import { number, short, tenths, t } from '../words.js';
 
 const KINDS = { refused: t.replication.theTargetRefuses, failed: t.replication.itFailedAndIsTried, gone: t.replication.theSourceHasNoContent, conflicted: t.replication.itsConflictCould, left: t.replication.itDoesNotPass, losing: t.replication.itIsNoWinner };
 
@@ -13,7 +13,7 @@ export default function page({ id, signal, setTitle, setSame }) {
   const name = rest.join('/');
   setTitle(name);
   setSame({ url: path`_scheduler/docs/${database}/${name}` });
-  const speed = sparkLine({ label: t.replication.documentsASecond, shown: value => value.toFixed(1) });
+  const speed = sparkLine({ label: t.replication.documentsASecond, shown: value => tenths(value) });
   let before = null;
   const main = panel(load, show, { label: t.replication.readingTheReplication, again: 2000, signal });
 

@@ -11,7 +11,7 @@ import { number, t } from '../words.js';
 
 const PAGE = 100;
 
-export default function page({ signal, setTitle, setSame }) {
+export default function page({ signal, setTitle, setSame, setKeys }) {
   setTitle(t.common.replications);
   setSame({ url: '_scheduler/docs', settle: ['replications', ['list', {}]] });
   let skip = 0;
@@ -99,6 +99,7 @@ export default function page({ signal, setTitle, setSame }) {
     if (gone) list.reload();
   }
 
+  setKeys([{ key: 'c', text: t.replications.aNewReplication, run: create }]);
   list.reload();
   return { element: h('div', {}, head(t.common.replications, button([icon('plus'), t.replications.new], create, { class: 'button primary' })), list.element) };
 }

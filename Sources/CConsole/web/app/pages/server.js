@@ -3,7 +3,7 @@ import { ask } from '../api.js';
 import { h, bdi, head, replace } from '../parts/dom.js';
 import { every, panel, tell } from '../parts/panel.js';
 import { sparkLine } from '../parts/spark-line.js';
-import { bytes, number, t } from '../words.js';
+import { bytes, number, tenths, t } from '../words.js';
 
 const EVERY = 5000;
 
@@ -11,9 +11,9 @@ export default function page({ signal, setTitle, setSame }) {
   setTitle(t.common.server);
   setSame({ url: '_node/_local/_stats' });
   const problems = h('div');
-  const rate = value => `${value.toFixed(1)}/s`;
+  const rate = value => `${tenths(value)}/s`;
   const lines = {
-    requests: sparkLine({ label: t.server.requests, shown: rate }), time: sparkLine({ label: t.server.timeOf95OfRequests, shown: value => `${value.toFixed(1)} ms` }), failed: sparkLine({ label: t.server.answersOf4xxAnd5xx, shown: rate }),
+    requests: sparkLine({ label: t.server.requests, shown: rate }), time: sparkLine({ label: t.server.timeOf95OfRequests, shown: value => `${tenths(value)} ms` }), failed: sparkLine({ label: t.server.answersOf4xxAnd5xx, shown: rate }),
     writes: sparkLine({ label: t.server.documentsWritten, shown: rate }), feeds: sparkLine({ label: t.server.feedsThatWait }),
     databases: sparkLine({ label: t.server.openDatabases }), memory: sparkLine({ label: t.server.memory, shown: bytes }),
   };
