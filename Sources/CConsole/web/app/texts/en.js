@@ -234,6 +234,16 @@ export default {
     areSettledEveryCopy: a => `${a} are settled. Every copy that settles them by the same rule writes the same revisions.`, rehearse: 'Rehearse',
     aRehearsalWritesNothing: 'A rehearsal writes nothing. A run may be stopped or cut at any moment: what is settled stays settled, and nothing is settled twice.',
   },
+  view: {
+    fromKey: 'From key', toKey: 'To key', key: 'One key', keys: 'Several keys', includeTheEndKey: 'Include the end key', descending: 'Descending',
+    reduce: 'Reduce', groupLevel: 'Group level', exact: 'exact', includeDocuments: 'Include documents', staleRows: 'Stale rows',
+    updateFirst: 'Update first', asTheyAre: 'Show stale rows', updateAfterwards: 'Show, then update', keysAreAnArray: 'Several keys are an array.',
+    isNoJSON: message => `This is not JSON: ${message}. Text stands in quotes.`, rows: 'Rows', noRows: 'No rows in this range', behind: 'Behind it',
+    rowsInAll: total => `${total} rows in the whole view`, changesCount: n => count(n, 'change'),
+    changesAreMissing: changes => `The rows may be stale: ${changes} not indexed yet.`, upToDate: 'The index is up to date.', drawnNumber: 'Number in the chart',
+    groupsCount: n => count(n, 'group'), groupsFrom: (a, b) => `Groups ${a}–${b}; more follow`, rowsOf: key => `Rows of ${key}`, run: 'read the rows',
+    rowsOfThisView: 'Rows of this view', editTheView: 'Edit the view', readAgain: 'Refresh',
+  },
   users: {
     readingTheUsers: 'Reading the users', noNameBeginsSo: 'No name begins so.',
     usersCount: n => count(n, 'user'), theFirst: n => `the first ${count(n, 'user')}`, thereIsNoUserYet: 'There is no user yet; administrators are set by settle serve --admin.', roles: 'Roles',
@@ -282,6 +292,9 @@ export default {
   panel: {
     request: requestId => ` request ${requestId}`, tryAgain: 'Try again', dismiss: 'Dismiss', notAllowed: 'Not allowed.',
     thatDidNotWork: 'That did not work.', loading: 'Loading',
+  },
+  plot: {
+    range: (least, greatest) => `from ${least} to ${greatest}`,
   },
   policyForm: {
     memberOfARule: 'Member of a rule, as a JSON pointer', otherClashes: 'Other clashes',

@@ -1,0 +1,203 @@
+/** The rows of a stored view: what is asked for stands in the address, by CouchDB's names; a plot of reduced numbers above them. */
+import { ask, path } from '../api.js';
+import { link, setQuery } from '../router.js';
+import { h, bdi, button, field, replace, visible } from '../parts/dom.js';
+import { errorBox } from '../parts/panel.js';
+import { keyList } from '../parts/key-list.js';
+import { plot } from '../parts/plot.js';
+import { JNumber, parse, stringify } from '../value/json.js';
+import { ASKED, requestOf, rowsBehind, viewPath, viewRows } from '../documents/view-rows.js';
+import { number, t } from '../words.js';
+
+const LEVELS = 6;
+const LONGEST = 300; // characters of a cell
+const KEYS = ['startkey', 'endkey', 'key', 'keys'];
+
+export default function page({ db, id: design, query, signal, setTitle, setSame, setKeys }) {
+  const { view = '' } = query;
+  setTitle(`${db}: ${design}/${view}`);
+  let asked = Object.fromEntries(ASKED.filter(name => query[name] !== undefined).map(name => [name, query[name]]));
+  let [list, source, timer] = [null, null, 0];
+  const [problems, facts, drawing, outlet] = [h('div'), h('div', { role: 'status' }), h('div'), h('div')];
+
+  // The form.
+
+  const texts = { startkey: t.view.fromKey, endkey: t.view.toKey, key: t.view.key, keys: t.view.keys };
+  const inputs = {};
+  const wrongs = {};
+  for (const name of KEYS) {
+    inputs[name] = h('input', { class: 'mono', value: asked[name] ?? '', autocapitalize: 'off', autocomplete: 'off', spellcheck: 'false', placeholder: name === 'keys' ? '["a", "b"]' : '["2026", 11]' });
+    wrongs[name] = h('small', { class: 'bad', role: 'alert', id: `wrong-${name}` });
+  }
+  const box = (label, checked) => h('input', { type: 'checkbox', checked, 'aria-label': label, on: { change: draw } });
+  const inclusive = box(t.view.includeTheEndKey, asked.inclusive_end !== 'false');
+  const descending = box(t.view.descending, asked.descending === 'true');
+  const reduce = box(t.view.reduce, asked.reduce === 'true');
+  const docs = box(t.view.includeDocuments, asked.include_docs === 'true');
+  const options = (chosen, pairs) => pairs.map(([value, label]) => h('option', { value, selected: value === chosen }, label));
+  const level = asked.group === 'true' ? 'exact' : asked.group_level ?? '';
+  const levels = [...new Set([...Array.from({ length: LEVELS }, (_, index) => String(index + 1)), ...(level && level !== 'exact' ? [level] : [])])];
+  const group = h('select', {}, options(level, [['', t.common.none], ...levels.map(value => [value, value]), ['exact', t.view.exact]]));
+  const update = h('select', {}, options(asked.update ?? '', [['', t.view.updateFirst], ['false', t.view.asTheyAre], ['lazy', t.view.updateAfterwards]]));
+
+  function draw() {
+    group.disabled = !reduce.checked;
+    docs.disabled = reduce.checked; // the server has none for reduced rows
+  }
+
+  const form = h('form', { class: 'toolbar', on: { submit: event => { event.preventDefault(); run(); } } },
+    KEYS.map(name => h('div', {}, field(texts[name], inputs[name]), wrongs[name])),
+    [[inclusive, t.view.includeTheEndKey], [descending, t.view.descending], [reduce, t.view.reduce]].map(([input, label]) => h('label', {}, input, ` ${label}`)),
+    field(t.view.groupLevel, group), h('label', {}, docs, ` ${t.view.includeDocuments}`), field(t.view.staleRows, update),
+    h('button', { class: 'button primary', title: t.common.ctrlEnter }, t.query.run));
+
+  /** What the form asks; `null` if a key is no JSON, which is told at its place. */
+  function formed() {
+    const found = {};
+    let isWrong = false;
+    for (const name of KEYS) {
+      const text = inputs[name].value.trim();
+      let told = '';
+      try {
+        if (text && !Array.isArray(parse(text)) && name === 'keys') told = t.view.keysAreAnArray;
+      } catch (error) { told = t.view.isNoJSON(error.message); }
+      wrongs[name].textContent = told;
+      inputs[name].setAttribute('aria-invalid', String(Boolean(told)));
+      if (told) inputs[name].setAttribute('aria-describedby', wrongs[name].id); else inputs[name].removeAttribute('aria-describedby');
+      if (told && !isWrong) inputs[name].focus();
+      isWrong ||= Boolean(told);
+      if (text) found[name] = text;
+    }
+    if (isWrong) return null;
+    if (!inclusive.checked) found.inclusive_end = 'false';
+    if (descending.checked) found.descending = 'true';
+    if (reduce.checked) Object.assign(found, { reduce: 'true' }, group.value === 'exact' ? { group: 'true' } : group.value && { group_level: group.value });
+    else if (docs.checked) found.include_docs = 'true';
+    if (update.value) found.update = update.value;
+    return found;
+  }
+
+  function run() {
+    const found = formed();
+    if (!found) return;
+    asked = found;
+    setQuery({ ...Object.fromEntries(ASKED.map(name => [name, asked[name]])), from: undefined, from_id: undefined, skip: undefined });
+    make();
+  }
+
+  // The rows.
+
+  function placeOf({ from, from_id: id, skip = 0 }) {
+    if (from !== undefined) { try { return { key: parse(from), id, skip: Number(skip) }; } catch { /* Somebody has typed it. */ } }
+    return Number(skip) ? { skip: Number(skip) } : undefined;
+  }
+
+  const isGrouped = () => asked.reduce === 'true';
+
+  function make(from) {
+    list?.leave();
+    replace(problems);
+    replace(drawing);
+    replace(facts);
+    showSame();
+    source = viewRows({ db, design, view, asked, from, signal, onRead });
+    const isWhole = asked.include_docs === 'true' && !isGrouped();
+    list = keyList({
+      ...source, row, label: t.view.rows, empty: t.view.noRows,
+      columns: [t.trial.key, t.trial.value, ...(isGrouped() ? [t.view.behind] : [t.common.id]), ...(isWhole ? [t.common.document] : [])],
+      onSight: () => { clearTimeout(timer); timer = setTimeout(keepPlace, 300); },
+    });
+    replace(outlet, list.element);
+    if (asked.update === 'false') tellStale();
+  }
+
+  function keepPlace() {
+    const place = list.first()?.place;
+    setQuery({ from: place && 'key' in place ? stringify(place.key) : undefined, from_id: place?.id, skip: place?.skip || undefined });
+  }
+
+  function onRead({ rows, total, start, isWhole }) {
+    replace(facts, total !== undefined && h('p', { class: 'muted' }, t.view.rowsInAll(number(total))), facts.querySelector('[data-stale]'));
+    if (!isGrouped()) return;
+    // The server tells what a reduce function could not do as the value of a row.
+    const broken = rows.find(row => row.error || row.value instanceof Map && row.value.has('error') && row.value.has('reason'));
+    if (broken) replace(problems, errorBox({ status: 0, error: broken.error ?? broken.value.get('error'), reason: broken.value?.get('reason') ?? '' }));
+    if (asked.group || asked.group_level) drawPlot(rows, isWhole ? null : start);
+  }
+
+  /** What the server says of the index: changes that are not in the rows. */
+  async function tellStale() {
+    try {
+      const info = (await ask(`${path`${db}/${`_design/${design}`}`}/_info`, { signal, quiet: true })).json.view_index;
+      const { total } = info.updates_pending;
+      replace(facts, [...facts.childNodes].filter(one => !one.dataset.stale), h('p', { 'data-stale': 'true', class: total ? 'warn' : 'muted' }, total ? t.view.changesAreMissing(t.view.changesCount(total)) : t.view.upToDate));
+    } catch (error) { if (error.name !== 'AbortError') replace(problems, errorBox(error)); }
+  }
+
+  /** The names of numbers that each value has: one without a name, or those of an object or an array. */
+  function numbersIn(rows) {
+    const inside = value => value instanceof Map ? [...value] : Array.isArray(value) ? [...value.entries()] : [['', value]];
+    const names = rows.map(row => inside(row.value).filter(([, one]) => one instanceof JNumber).map(([name]) => name));
+    return (names[0] ?? []).filter(name => names.every(others => others.includes(name)));
+  }
+
+  function drawPlot(rows, start) {
+    const names = numbersIn(rows);
+    if (names.length === 0) { replace(drawing); return; }
+    const choice = h('select', { 'aria-label': t.view.drawnNumber, on: { change: show } }, names.map(name => h('option', { value: name }, visible(name))));
+    const place = h('div');
+    const value = (item, name) => (name === '' ? item : item instanceof Map ? item.get(name) : item[name]).toNumber();
+    function show() {
+      const name = names[choice.selectedIndex];
+      const points = rows.map(row => ({ name: shortKey(row.key), value: value(row.value, name), row }));
+      replace(place, plot({ label: `${view} ${name}`, points, signal, onOpen: point => { location.hash = hashOf(point.row); } }));
+    }
+    replace(drawing, h('figure', { class: 'card' }, h('figcaption', {}, start === null ? t.view.groupsCount(rows.length) : t.view.groupsFrom(number(start + 1), number(start + rows.length)), ' ', names.length > 1 && choice), place));
+    show();
+  }
+
+  const shortKey = key => Array.isArray(key) ? key.map(part => typeof part === 'string' ? part : stringify(part)).join('-') : typeof key === 'string' ? key : stringify(key);
+  const hashOf = row => link([db, 'view', design], { view, ...rowsBehind(row.key, asked) });
+
+  function cell(value) {
+    const text = value === undefined ? '' : stringify(value);
+    return h('td', { class: value instanceof JNumber ? 'num mono' : 'mono', title: text.length > 40 ? visible(text.slice(0, 2000)) : null }, bdi(text.slice(0, LONGEST)));
+  }
+
+  function row(item) {
+    const key = stringify(item.key);
+    const name = t.view.rowsOf(visible(key));
+    return h('tr', {}, h('th', { scope: 'row', class: 'mono' }, bdi(key.slice(0, LONGEST))), cell(item.value),
+      isGrouped() ? h('td', {}, h('a', { href: hashOf(item), 'aria-label': name }, t.view.rows))
+        : h('td', {}, item.id !== undefined ? h('a', { href: link([db, 'doc', item.id]) }, bdi(item.id)) : bdi(item.error ?? '')),
+      asked.include_docs === 'true' && !isGrouped() && cell(item.doc ?? undefined));
+  }
+
+  function showSame() {
+    const { query: sent, text } = requestOf(asked, { limit: 200 });
+    const options = Object.entries({ startkey: asked.startkey, endkey: asked.endkey, key: asked.key, keys: asked.keys, 'group-level': asked.group_level, update: asked.update, limit: 200 })
+      .filter(([, value]) => value !== undefined).map(([name, value]) => `--${name}=${value}`);
+    const marks = { '--exclude-end': asked.inclusive_end === 'false', '--descending': descending.checked, '--no-reduce': !isGrouped(), '--group': asked.group, '--include-docs': asked.include_docs && !isGrouped() };
+    options.push(...Object.keys(marks).filter(name => marks[name]));
+    setSame({ url: viewPath(db, design, view), query: sent, text, settle: ['query', [{ db }, `${design}/${view}`], options] });
+  }
+
+  function reload() {
+    source.forget();
+    list.reload();
+    if (asked.update === 'false') tellStale();
+  }
+
+  draw();
+  make(placeOf(query));
+  setKeys([{ key: 'Enter', ctrl: true, text: t.view.run, run }, { key: 'm', text: t.docs.moreRows, run: () => list.more() }, { key: 'r', text: t.common.readAgain, run: reload }]);
+  return {
+    element: h('div', {}, h('h1', {}, bdi(`${design}/${view}`)), form,
+      h('div', { class: 'toolbar' }, h('a', { class: 'button', href: link([db, 'design', design]) }, t.view.editTheView), button(t.view.readAgain, reload)),
+      problems, facts, drawing, outlet),
+    leave() {
+      clearTimeout(timer);
+      list.leave();
+    },
+  };
+}
