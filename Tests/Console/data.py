@@ -1,8 +1,9 @@
 """Scenarios of the pages that show data: views, documents, queries, changes."""
+import csv
 import json
 from urllib.parse import unquote
 
-from room import expect
+from room import expect, revision
 
 
 def fill_shop(server):
@@ -109,4 +110,113 @@ def rows_of_a_view(room):
     page.wait_for_selector(".error:has-text('not_found'):has-text('missing_named_view')")
 
 
-DATA = [rows_of_a_view]
+def many_documents(room):
+    """Documents are selected by Shift and over pages, exported, given a field, and deleted; refused ones are listed; the bar moves nothing."""
+    server = room.server
+    server.ask("PUT", "many-docs")
+    docs = [{"_id": f"doc-{one:03}", "n": one, "name": f'A "{one}", b' if one == 3 else f"Name {one}", "at": {"city": "Kiel"}} for one in range(450)]
+    server.ask("POST", "many-docs/_bulk_docs", {"docs": docs})
+    server.ask("PUT", "many-docs/exact", text='{"big":9223372036854775807,"x":1.50,"at":7}')
+    server.store("many-docs", revision("doc-005", "ab", {"n": -1}))
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/many-docs/docs?fields=n,at/city")
+    place = page.get_by_label("Jump to an id").bounding_box()
+    page.get_by_label("Select doc-002", exact=True).click()
+    page.wait_for_selector("text=1 selected")
+    now = page.get_by_label("Jump to an id").bounding_box()
+    expect(now == place, f"the bar moves what is below it: {place} {now}")
+    page.get_by_label("Select doc-006", exact=True).click(modifiers=["Shift"])
+    page.wait_for_selector("text=5 selected")
+    # By keyboard: arrows with Shift go on, a space takes one out.
+    page.locator(".key-list a:has(bdi:text-is('doc-006'))").focus()
+    page.keyboard.press("Shift+ArrowDown")
+    page.wait_for_selector("text=6 selected")
+    expect(page.evaluate("document.activeElement.textContent") == "doc-007", "the focus is lost")
+    page.keyboard.press(" ")
+    page.wait_for_selector("text=5 selected")
+    # Over pages and refreshes.
+    to_the_end(visit)
+    page.get_by_label("Select exact", exact=True).click()
+    page.keyboard.press("r")
+    visit.settled()
+    page.wait_for_selector("text=6 selected")
+    found = visit.axe()
+    expect(not found, str(found))
+    with page.expect_download() as lines:
+        page.get_by_role("button", name="Export JSON lines").click()
+    expect(lines.value.suggested_filename == "many-docs.jsonl", lines.value.suggested_filename)
+    with open(lines.value.path()) as file:
+        told = file.read()
+    expect([json.loads(line)["_id"] for line in told.splitlines()] == [f"doc-{one:03}" for one in (2, 3, 4, 5, 6)] + ["exact"], told)
+    expect('"big":9223372036854775807' in told and '"x":1.5' in told, told)
+    with page.expect_download() as table:
+        page.get_by_role("button", name="Export CSV").click()
+    with open(table.value.path(), newline="") as file:
+        rows = list(csv.reader(file))
+    expect(rows[0] == ["_id", "n", "at/city"] and rows[2] == ["doc-003", "3", "Kiel"] and rows[6] == ["exact", "", ""], str(rows))
+    # A field in all of them; one has a number where the object would be.
+    page.get_by_role("button", name="Set a field").click()
+    page.get_by_role("textbox", name="Field").fill("/at/city")
+    page.get_by_role("textbox", name="Value").fill("Bremen")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog >> text=This is not JSON")
+    page.get_by_role("textbox", name="Value").fill('"Bremen"')
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=5 documents written.")
+    page.wait_for_selector(".refused:has-text('exact: what contains /at/city is not an object')")
+    now = server.json("GET", "many-docs/doc-003")
+    expect(now["at"] == {"city": "Bremen"} and now["name"] == 'A "3", b', str(now))
+    expect('"at":7' in server.ask("GET", "many-docs/exact"), "a number was overwritten")
+    # Deleted; one that somebody has edited since it was read is refused, and listed.
+    server.ask("PUT", "many-docs/doc-002", {**server.json("GET", "many-docs/doc-002"), "n": 200})
+    page.get_by_role("button", name="Delete…").click()
+    page.wait_for_selector("dialog h2:has-text('Delete 6 documents?')")
+    page.wait_for_selector("dialog >> text=1 of them is in conflict; 1 of these stay")
+    found = visit.axe()
+    expect(not found, str(found))
+    page.get_by_role("button", name="Delete 6 documents").click()
+    page.wait_for_selector("text=5 documents deleted.")
+    page.wait_for_selector(".refused:has-text('doc-002: conflict')")
+    page.wait_for_selector("text=1 selected")
+    left = {row["id"] for row in server.json("GET", "many-docs/_all_docs")["rows"]}
+    expect("doc-002" in left and "doc-005" in left and not {"doc-003", "doc-004", "doc-006", "exact"} & left, "others are deleted")
+    # A search ends the selection.
+    page.get_by_label("Search").fill("doc-1*")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".key-list th:has-text('doc-100')")
+    expect(page.get_by_text("1 selected").is_hidden(), "the selection outlives its search")
+
+
+def a_new_document_and_a_copy(room):
+    """A new document has an id that the server made, or one of the user's; Duplicate makes an id for the copy."""
+    server = room.server
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    made = []
+    page.on("response", lambda answer: made.extend(answer.json()["uuids"]) if "_uuids" in answer.url else None)
+    visit.go("#/db/groceries/docs")
+    page.keyboard.press("c")
+    page.wait_for_selector("h1:has-text('A new document')")
+    visit.settled()
+    area = page.get_by_label("The document", exact=True)
+    expect(json.loads(area.input_value()) == {"_id": made[-1]}, area.input_value())
+    identifier = page.get_by_label("Id", exact=False).first
+    expect(identifier.input_value() == made[-1], "the field has another id")
+    identifier.fill("of my own")
+    expect(json.loads(area.input_value()) == {"_id": "of my own"}, area.input_value())
+    page.keyboard.press("Control+s")
+    page.wait_for_selector("h1:has-text('of my own')")
+    expect(server.json("GET", "groceries/of%20my%20own")["_rev"].startswith("1-"))
+    visit.settled()
+    page.get_by_role("button", name="Duplicate").click()
+    page.get_by_label("Id of the copy").wait_for()
+    expect(page.get_by_label("Id of the copy").input_value() == made[-1], "the copy has no id")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"h1:has-text('{made[-1]}')")
+    expect(server.json("GET", "groceries/" + made[-1])["_rev"].startswith("1-"))
+
+
+DATA = [rows_of_a_view, many_documents, a_new_document_and_a_copy]

@@ -42,7 +42,7 @@ export function viewRows({ db, design, view, asked, from, signal, onRead }) {
   async function read(more) {
     const { query, text } = requestOf(asked, more);
     const answer = parse((await ask(where, { method: text === undefined ? 'GET' : 'POST', query, text, signal })).text);
-    const rows = answer.get('rows').map(row => ({ id: row.get('id'), key: row.get('key') ?? null, value: row.get('value'), doc: row.get('doc'), error: row.get('error') }));
+    const rows = answer.get('rows').map(row => ({ key: null, ...Object.fromEntries(row) }));
     return { rows, total: answer.get('total_rows')?.toNumber() };
   }
 
@@ -51,10 +51,11 @@ export function viewRows({ db, design, view, asked, from, signal, onRead }) {
     const isThere = groups && start >= groups.start && (groups.isLast || start + limit < groups.start + groups.rows.length);
     if (!isThere) {
       const count = isGrouped ? READ : limit;
-      const { rows, total } = await read({ skip: start, limit: count + 1 });
-      rows.forEach((row, index) => { row.place = { skip: start + index }; });
-      groups = { start, rows, isLast: rows.length <= count };
-      onRead({ rows: rows.slice(0, count), total, start, isWhole: start === 0 && groups.isLast });
+      const first = isGrouped && start + limit < READ ? 0 : start;
+      const { rows, total } = await read({ skip: first, limit: count + 1 });
+      rows.forEach((row, index) => { row.place = { skip: first + index }; });
+      groups = { start: first, rows, isLast: rows.length <= count };
+      onRead({ rows: rows.slice(0, count), total, start: first, isWhole: first === 0 && groups.isLast });
     }
     return groups.rows.slice(start - groups.start, start - groups.start + limit + 1);
   }

@@ -26,7 +26,10 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
   const inputs = {};
   const wrongs = {};
   for (const name of KEYS) {
-    inputs[name] = h('input', { class: 'mono', value: asked[name] ?? '', autocapitalize: 'off', autocomplete: 'off', spellcheck: 'false', placeholder: name === 'keys' ? '["a", "b"]' : '["2026", 11]' });
+    inputs[name] = h('input', {
+      class: 'mono', value: asked[name] ?? '', autocapitalize: 'off', autocomplete: 'off', spellcheck: 'false',
+      placeholder: name === 'keys' ? '["a", "b"]' : '["2026", 11]',
+    });
     wrongs[name] = h('small', { class: 'bad', role: 'alert', id: `wrong-${name}` });
   }
   const box = (label, checked) => h('input', { type: 'checkbox', checked, 'aria-label': label, on: { change: draw } });
@@ -45,10 +48,11 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
     docs.disabled = reduce.checked; // the server has none for reduced rows
   }
 
+  const labelled = input => h('label', {}, input, ` ${input.getAttribute('aria-label')}`);
   const form = h('form', { class: 'toolbar', on: { submit: event => { event.preventDefault(); run(); } } },
     KEYS.map(name => h('div', {}, field(texts[name], inputs[name]), wrongs[name])),
-    [[inclusive, t.view.includeTheEndKey], [descending, t.view.descending], [reduce, t.view.reduce]].map(([input, label]) => h('label', {}, input, ` ${label}`)),
-    field(t.view.groupLevel, group), h('label', {}, docs, ` ${t.view.includeDocuments}`), field(t.view.staleRows, update),
+    [inclusive, descending, reduce].map(labelled),
+    field(t.view.groupLevel, group), labelled(docs), field(t.view.staleRows, update),
     h('button', { class: 'button primary', title: t.common.ctrlEnter }, t.query.run));
 
   /** What the form asks; `null` if a key is no JSON, which is told at its place. */
@@ -121,7 +125,10 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
     if (!isGrouped()) return;
     // The server tells what a reduce function could not do as the value of a row.
     const broken = rows.find(row => row.error || row.value instanceof Map && row.value.has('error') && row.value.has('reason'));
-    if (broken) replace(problems, errorBox({ status: 0, error: broken.error ?? broken.value.get('error'), reason: broken.value?.get('reason') ?? '' }));
+    if (broken) {
+      const error = broken.error ?? broken.value.get('error');
+      replace(problems, errorBox({ status: 0, error, reason: broken.value?.get?.('reason') ?? '' }));
+    }
     if (asked.group || asked.group_level) drawPlot(rows, isWhole ? null : start);
   }
 
@@ -130,7 +137,9 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
     try {
       const info = (await ask(`${path`${db}/${`_design/${design}`}`}/_info`, { signal, quiet: true })).json.view_index;
       const { total } = info.updates_pending;
-      replace(facts, [...facts.childNodes].filter(one => !one.dataset.stale), h('p', { 'data-stale': 'true', class: total ? 'warn' : 'muted' }, total ? t.view.changesAreMissing(t.view.changesCount(total)) : t.view.upToDate));
+      const words = total ? t.view.changesAreMissing(t.view.changesCount(total)) : t.view.upToDate;
+      const others = [...facts.childNodes].filter(one => !one.dataset.stale);
+      replace(facts, others, h('p', { 'data-stale': 'true', class: total ? 'warn' : 'muted' }, words));
     } catch (error) { if (error.name !== 'AbortError') replace(problems, errorBox(error)); }
   }
 
@@ -144,7 +153,8 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
   function drawPlot(rows, start) {
     const names = numbersIn(rows);
     if (names.length === 0) { replace(drawing); return; }
-    const choice = h('select', { 'aria-label': t.view.drawnNumber, on: { change: show } }, names.map(name => h('option', { value: name }, visible(name))));
+    const choices = names.map(name => h('option', { value: name }, visible(name)));
+    const choice = h('select', { 'aria-label': t.view.drawnNumber, on: { change: show } }, choices);
     const place = h('div');
     const value = (item, name) => (name === '' ? item : item instanceof Map ? item.get(name) : item[name]).toNumber();
     function show() {
@@ -152,16 +162,18 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
       const points = rows.map(row => ({ name: shortKey(row.key), value: value(row.value, name), row }));
       replace(place, plot({ label: `${view} ${name}`, points, signal, onOpen: point => { location.hash = hashOf(point.row); } }));
     }
-    replace(drawing, h('figure', { class: 'card' }, h('figcaption', {}, start === null ? t.view.groupsCount(rows.length) : t.view.groupsFrom(number(start + 1), number(start + rows.length)), ' ', names.length > 1 && choice), place));
+    const range = start === null ? t.view.groupsCount(rows.length) : t.view.groupsFrom(number(start + 1), number(start + rows.length));
+    replace(drawing, h('figure', { class: 'card' }, h('figcaption', {}, range, ' ', names.length > 1 && choice), place));
     show();
   }
 
-  const shortKey = key => Array.isArray(key) ? key.map(part => typeof part === 'string' ? part : stringify(part)).join('-') : typeof key === 'string' ? key : stringify(key);
+  const shortKey = key => [key].flat().map(part => typeof part === 'string' ? part : stringify(part)).join('-');
   const hashOf = row => link([db, 'view', design], { view, ...rowsBehind(row.key, asked) });
 
   function cell(value) {
     const text = value === undefined ? '' : stringify(value);
-    return h('td', { class: value instanceof JNumber ? 'num mono' : 'mono', title: text.length > 40 ? visible(text.slice(0, 2000)) : null }, bdi(text.slice(0, LONGEST)));
+    const title = text.length > 40 ? visible(text.slice(0, 2000)) : null;
+    return h('td', { class: value instanceof JNumber ? 'num mono' : 'mono', title }, bdi(text.slice(0, LONGEST)));
   }
 
   function row(item) {
@@ -175,9 +187,13 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
 
   function showSame() {
     const { query: sent, text } = requestOf(asked, { limit: 200 });
-    const options = Object.entries({ startkey: asked.startkey, endkey: asked.endkey, key: asked.key, keys: asked.keys, 'group-level': asked.group_level, update: asked.update, limit: 200 })
+    const { startkey, endkey, key, keys, update: when } = asked;
+    const options = Object.entries({ startkey, endkey, key, keys, 'group-level': asked.group_level, update: when, limit: 200 })
       .filter(([, value]) => value !== undefined).map(([name, value]) => `--${name}=${value}`);
-    const marks = { '--exclude-end': asked.inclusive_end === 'false', '--descending': descending.checked, '--no-reduce': !isGrouped(), '--group': asked.group, '--include-docs': asked.include_docs && !isGrouped() };
+    const marks = {
+      '--exclude-end': asked.inclusive_end === 'false', '--descending': asked.descending, '--no-reduce': !isGrouped(),
+      '--group': asked.group, '--include-docs': asked.include_docs && !isGrouped(),
+    };
     options.push(...Object.keys(marks).filter(name => marks[name]));
     setSame({ url: viewPath(db, design, view), query: sent, text, settle: ['query', [{ db }, `${design}/${view}`], options] });
   }
@@ -190,7 +206,8 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
 
   draw();
   make(placeOf(query));
-  setKeys([{ key: 'Enter', ctrl: true, text: t.view.run, run }, { key: 'm', text: t.docs.moreRows, run: () => list.more() }, { key: 'r', text: t.common.readAgain, run: reload }]);
+  setKeys([{ key: 'Enter', ctrl: true, text: t.view.run, run }, { key: 'm', text: t.docs.moreRows, run: () => list.more() },
+    { key: 'r', text: t.common.readAgain, run: reload }]);
   return {
     element: h('div', {}, h('h1', {}, bdi(`${design}/${view}`)), form,
       h('div', { class: 'toolbar' }, h('a', { class: 'button', href: link([db, 'design', design]) }, t.view.editTheView), button(t.view.readAgain, reload)),

@@ -26,7 +26,9 @@ export function plot({ label, points, onOpen, signal }) {
   const values = points.map(point => point.value);
   const [least, greatest] = [Math.min(0, ...values), Math.max(0, ...values)];
   const lines = ticks(least, greatest);
-  const drawing = svg('svg', { class: 'chart', height: HEIGHT, role: 'img', 'aria-label': `${label}: ${t.plot.range(number(Math.min(...values)), number(Math.max(...values)))}` });
+  const range = t.plot.range(number(Math.min(...values)), number(Math.max(...values)));
+  const drawing = svg('svg', { class: 'chart', height: HEIGHT, role: 'img', 'aria-label': `${label}: ${range}` });
+  const text = (words, x, y, end) => svg('text', { x, y, 'text-anchor': end }, words);
   const y = value => TOP + (HEIGHT - TOP - FOOT) * (lines.at(-1) - value) / (lines.at(-1) - lines[0]);
 
   function draw(width) {
@@ -37,14 +39,15 @@ export function plot({ label, points, onOpen, signal }) {
     const title = point => svg('title', {}, `${visible(point.name)}: ${number(point.value)}`);
     drawing.setAttribute('viewBox', `0 0 ${width} ${HEIGHT}`);
     replace(drawing,
-      lines.map(value => [svg('line', { class: value === 0 ? 'zero' : null, x1: LEFT, x2: width, y1: y(value), y2: y(value) }), svg('text', { x: LEFT - 8, y: y(value) + 4, 'text-anchor': 'end' }, number(value))]),
+      lines.map(value => [svg('line', { class: value === 0 ? 'zero' : null, x1: LEFT, x2: width, y1: y(value), y2: y(value) }),
+        text(number(value), LEFT - 8, y(value) + 4, 'end')]),
       points.length > BARS
         ? svg('polyline', { points: points.map((point, index) => `${middle(index)},${y(point.value)}`).join(' ') })
         : points.map((point, index) => svg('rect', {
-          x: middle(index) - step * 0.36, width: Math.max(1, step * 0.72), y: Math.min(y(0), y(point.value)), height: Math.max(1, Math.abs(y(point.value) - y(0))),
-          on: { click: () => onOpen(point) },
+          x: middle(index) - step * 0.36, width: Math.max(1, step * 0.72), y: Math.min(y(0), y(point.value)),
+          height: Math.max(1, Math.abs(y(point.value) - y(0))), on: { click: () => onOpen(point) },
         }, title(point))),
-      points.map((point, index) => index % every === 0 && svg('text', { x: middle(index), y: HEIGHT - 5, 'text-anchor': 'middle' }, visible(point.name).slice(0, 16))));
+      points.map((point, index) => index % every === 0 && text(visible(point.name).slice(0, 16), middle(index), HEIGHT - 5, 'middle')));
   }
 
   const element = h('div', {}, drawing);
