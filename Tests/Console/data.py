@@ -1,6 +1,8 @@
 """Scenarios of the pages that show data: views, documents, queries, changes."""
+import contextlib
 import csv
 import json
+import urllib.error
 from urllib.parse import unquote
 
 from room import expect, revision
@@ -8,6 +10,8 @@ from room import expect, revision
 
 def fill_shop(server):
     """450 sales of twelve months, and views of them."""
+    with contextlib.suppress(urllib.error.HTTPError):
+        server.ask("DELETE", "shop")
     server.ask("PUT", "shop")
     sales = [{"_id": f"sale-{one:03}", "day": ["2026", f"{one % 12 + 1:02}", one], "amount": one, "kind": "ab"[one % 2]} for one in range(450)]
     server.ask("POST", "shop/_bulk_docs", {"docs": sales})
@@ -219,4 +223,75 @@ def a_new_document_and_a_copy(room):
     expect(server.json("GET", "groceries/" + made[-1])["_rev"].startswith("1-"))
 
 
-DATA = [rows_of_a_view, many_documents, a_new_document_and_a_copy]
+def a_query_as_a_table(room):
+    """Results stand in a table of chosen columns; the server sorts, or the page says why not; the plan has steps; queries are kept and saved."""
+    server = room.server
+    fill_shop(server)
+    server.ask("POST", "shop/_index", {"index": {"fields": ["amount"]}, "name": "amounts"})
+    server.ask("POST", "shop/_index", {"index": {"fields": ["kind"]}, "name": "kinds"})
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/shop/query")
+    area = page.get_by_label("The query", exact=True)
+    area.fill('{"selector": {"amount": {"$gt": 439}, "kind": "a"}, "limit": 10}')
+    page.keyboard.press("Control+Enter")
+    heads = page.get_by_role("region", name="Results").locator("th")
+    page.wait_for_selector("td a:has-text('sale-440')")
+    expect(heads.all_inner_texts() == ["_id", "day", "amount", "kind"], str(heads.all_inner_texts()))
+    # Steps and counts as the server tells them.
+    body = {"selector": {"amount": {"$gt": 439}, "kind": "a"}, "limit": 10, "execution_stats": True}
+    cost = server.json("POST", "shop/_find", body)["execution_stats"]
+    page.wait_for_selector(".steps")
+    steps = page.locator(".steps > li").all_inner_texts()
+    name = server.json("POST", "shop/_explain", {"selector": body["selector"]})["index"]["name"]
+    expect(f"Range of the index {name}" in steps[0] and f"{cost['total_keys_examined']} keys" in steps[0], str(steps))
+    expect(any("Documents are read" in step and f"{cost['total_docs_examined']} documents" in step for step in steps), str(steps))
+    expect(page.locator("h3:has-text('passed over') + ul li").count() == 2)
+    # Sorted by the server where it can, both ways; where it can't, the rows stay and the page says so.
+    page.get_by_role("button", name="amount", exact=True).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("th[aria-sort=ascending]:has-text('amount')")
+    expect(page.evaluate("document.activeElement.textContent").startswith("amount"), "the focus is lost")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("th[aria-sort=descending]")
+    expect(page.inner_text("tbody tr:first-child td >> nth=0") == "sale-448" and "sort=" in page.url)
+    page.get_by_role("button", name="day", exact=True).click()
+    page.wait_for_selector("text=The server can’t sort by day, so the rows keep their order. No index exists for this sort")
+    expect(page.inner_text("tbody tr:first-child td >> nth=0") == "sale-448" and '"amount": "desc"' in area.input_value())
+    # Columns, which are in the address.
+    page.click("summary:has-text('Columns')")
+    page.get_by_label("kind", exact=True).uncheck()
+    page.get_by_label("Another field").fill("day/1")
+    page.keyboard.press("Enter")
+    found = visit.axe()
+    expect(not found, str(found))
+    page.reload()
+    page.wait_for_selector("td a:has-text('sale-448')")
+    expect(heads.all_inner_texts() == ["_id", "day", "amount ▼", "day/1"], str(heads.all_inner_texts()))
+    expect(page.inner_text("tbody tr:first-child td >> nth=3") == "05")
+    # History and saved queries, of this user in this database.
+    area.fill('{"selector": {"kind": "b"}, "limit": 2}')
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("text=2 documents found")
+    page.get_by_role("button", name="Save…").click()
+    page.get_by_role("textbox", name="Name").fill("kind of b")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("li:has-text('kind of b')")
+    found = visit.axe()
+    expect(not found, str(found))
+    visit.go("#/db/shop/query")
+    page.click("summary:has-text('History')")
+    page.locator("li", has_text="kind of b").get_by_role("button").first.click()
+    page.wait_for_selector("text=2 documents found")
+    expect(json.loads(area.input_value()) == {"selector": {"kind": "b"}, "limit": 2}, area.input_value())
+    page.get_by_role("button", name="Remove kind of b").click()
+    expect(page.locator("li", has_text="kind of b").count() == 0)
+    page.locator(".history li", has_text="439").first.get_by_role("button").click()
+    page.wait_for_selector("text=5 documents found")
+    visit.go("#/db/groceries/query")
+    page.click("summary:has-text('History')")
+    expect(page.locator(".history li", has_text="439").count() == 0, "another database has these queries")
+
+
+DATA = [rows_of_a_view, many_documents, a_new_document_and_a_copy, a_query_as_a_table]
