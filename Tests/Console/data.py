@@ -294,4 +294,49 @@ def a_query_as_a_table(room):
     expect(page.locator(".history li", has_text="439").count() == 0, "another database has these queries")
 
 
-DATA = [rows_of_a_view, many_documents, a_new_document_and_a_copy, a_query_as_a_table]
+def databases_by_any_part(room):
+    """A database is found by any part of its name, and the address keeps the text; of more than 10,000 names by their beginnings."""
+    server = room.server
+    for number in range(60):
+        server.ask("PUT", f"part-{number:02}-of-many")
+    server.ask("PUT", "zz-needle-here")
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if "_all_dbs" in request.url else None)
+    visit.go("#/")
+    page.keyboard.press("/")
+    page.keyboard.type("Needle")
+    page.wait_for_selector("text=/^1 of [0-9]+ match$/")
+    expect(page.locator("tbody tr").all_inner_texts()[0].startswith("zz-needle-here"), "not found")
+    page.reload()
+    page.wait_for_selector("text=/^1 of [0-9]+ match$/")
+    expect(page.locator("tbody tr").count() == 1 and page.get_by_label("Any part of a name").input_value() == "Needle")
+    page.get_by_label("Any part of a name").fill("-of-")
+    page.wait_for_selector("text=/^60 of/")
+    visit.settled()
+    expect(page.locator("tbody tr").count() == 50, str(page.locator("tbody tr").count()))
+    page.get_by_role("button", name="More").click()
+    page.wait_for_function("() => document.querySelectorAll('tbody tr').length === 60")
+    page.get_by_label("Any part of a name").fill("no such")
+    page.wait_for_selector("text=No database matches “no such”")
+    found = visit.axe()
+    expect(not found, str(found))
+    # The answer of a server with more names.
+    names = [f"n{number:05}" for number in range(10_001)]
+    page.route("**/_all_dbs?limit=10001", lambda route: route.fulfill(status=200, content_type="application/json", body=json.dumps(names)))
+    page.keyboard.press("Escape")
+    page.reload()
+    page.wait_for_selector("text=There are more than 10,000 databases")
+    page.get_by_label("Any part of a name").fill("zz-nee")
+    page.wait_for_selector("tbody tr:has-text('zz-needle-here')")
+    page.get_by_label("Any part of a name").fill("needle")
+    page.wait_for_selector("text=No database matches “needle”")
+    page.unroute("**/_all_dbs?limit=10001")
+    for number in range(60):
+        server.ask("DELETE", f"part-{number:02}-of-many")
+    server.ask("DELETE", "zz-needle-here")
+
+
+DATA = [rows_of_a_view, many_documents, a_new_document_and_a_copy, a_query_as_a_table, databases_by_any_part]

@@ -128,7 +128,9 @@ export default {
   },
   databases: {
     readingTheNames: 'Reading the names',
-    theListOfDatabases: 'The list of databases is for administrators: open one by its name.', noDatabaseBegins: 'No database begins so.',
+    theListOfDatabases: 'The list of databases is for administrators: open one by its name.', noDatabaseMatches: text => `No database matches “${text}”.`,
+    anyPartOfAName: 'Any part of a name', search: 'Find a database', matching: (n, all) => `${n} of ${all} match`,
+    onlyBeginnings: most => `There are more than ${most} databases: only beginnings of names are looked for.`,
     thereIsNoDatabaseYet: 'There is no database yet.', deleted: 'Deleted', size: 'Size', isNotThereAnyMore: 'is not there any more',
     documents: 'documents', conflicts: 'conflicts', sizeLabel: 'size', compacting: 'compacting', delete: key => `Delete ${key}…`,
     aNewDatabase: 'A new database', smallLettersDigits: 'small letters, digits and _$()+-/, a letter first',
