@@ -89,170 +89,174 @@ static const unsigned char file20[] = {
 };
 
 static const unsigned char file21[] = {
-#embed "web/app/pages/conflict.js"
+#embed "web/app/pages/compare.js"
 };
 
 static const unsigned char file22[] = {
-#embed "web/app/pages/conflicts.js"
+#embed "web/app/pages/conflict.js"
 };
 
 static const unsigned char file23[] = {
-#embed "web/app/pages/databases.js"
+#embed "web/app/pages/conflicts.js"
 };
 
 static const unsigned char file24[] = {
-#embed "web/app/pages/design.js"
+#embed "web/app/pages/databases.js"
 };
 
 static const unsigned char file25[] = {
-#embed "web/app/pages/doc.js"
+#embed "web/app/pages/design.js"
 };
 
 static const unsigned char file26[] = {
-#embed "web/app/pages/docs.js"
+#embed "web/app/pages/doc.js"
 };
 
 static const unsigned char file27[] = {
-#embed "web/app/pages/journal.js"
+#embed "web/app/pages/docs.js"
 };
 
 static const unsigned char file28[] = {
-#embed "web/app/pages/login.js"
+#embed "web/app/pages/journal.js"
 };
 
 static const unsigned char file29[] = {
-#embed "web/app/pages/missing.js"
+#embed "web/app/pages/login.js"
 };
 
 static const unsigned char file30[] = {
-#embed "web/app/pages/query.js"
+#embed "web/app/pages/missing.js"
 };
 
 static const unsigned char file31[] = {
-#embed "web/app/pages/replication.js"
+#embed "web/app/pages/query.js"
 };
 
 static const unsigned char file32[] = {
-#embed "web/app/pages/replications.js"
+#embed "web/app/pages/replication.js"
 };
 
 static const unsigned char file33[] = {
-#embed "web/app/pages/rights.js"
+#embed "web/app/pages/replications.js"
 };
 
 static const unsigned char file34[] = {
-#embed "web/app/pages/server.js"
+#embed "web/app/pages/rights.js"
 };
 
 static const unsigned char file35[] = {
-#embed "web/app/pages/settle.js"
+#embed "web/app/pages/server.js"
 };
 
 static const unsigned char file36[] = {
-#embed "web/app/pages/users.js"
+#embed "web/app/pages/settle.js"
 };
 
 static const unsigned char file37[] = {
-#embed "web/app/pages/view.js"
+#embed "web/app/pages/users.js"
 };
 
 static const unsigned char file38[] = {
-#embed "web/app/parts/code-area.js"
+#embed "web/app/pages/view.js"
 };
 
 static const unsigned char file39[] = {
-#embed "web/app/parts/code-colours.js"
+#embed "web/app/parts/code-area.js"
 };
 
 static const unsigned char file40[] = {
-#embed "web/app/parts/command.js"
+#embed "web/app/parts/code-colours.js"
 };
 
 static const unsigned char file41[] = {
-#embed "web/app/parts/dom.js"
+#embed "web/app/parts/command.js"
 };
 
 static const unsigned char file42[] = {
-#embed "web/app/parts/effect-view.js"
+#embed "web/app/parts/dom.js"
 };
 
 static const unsigned char file43[] = {
-#embed "web/app/parts/key-list.js"
+#embed "web/app/parts/effect-view.js"
 };
 
 static const unsigned char file44[] = {
-#embed "web/app/parts/line-table.js"
+#embed "web/app/parts/key-list.js"
 };
 
 static const unsigned char file45[] = {
-#embed "web/app/parts/member-table.js"
+#embed "web/app/parts/line-table.js"
 };
 
 static const unsigned char file46[] = {
-#embed "web/app/parts/origins.js"
+#embed "web/app/parts/member-table.js"
 };
 
 static const unsigned char file47[] = {
-#embed "web/app/parts/panel.js"
+#embed "web/app/parts/origins.js"
 };
 
 static const unsigned char file48[] = {
-#embed "web/app/parts/plot.js"
+#embed "web/app/parts/panel.js"
 };
 
 static const unsigned char file49[] = {
-#embed "web/app/parts/policy-form.js"
+#embed "web/app/parts/plot.js"
 };
 
 static const unsigned char file50[] = {
-#embed "web/app/parts/rev-tree.js"
+#embed "web/app/parts/policy-form.js"
 };
 
 static const unsigned char file51[] = {
-#embed "web/app/parts/spark-line.js"
+#embed "web/app/parts/rev-tree.js"
 };
 
 static const unsigned char file52[] = {
-#embed "web/app/router.js"
+#embed "web/app/parts/spark-line.js"
 };
 
 static const unsigned char file53[] = {
-#embed "web/app/session.js"
+#embed "web/app/router.js"
 };
 
 static const unsigned char file54[] = {
-#embed "web/app/texts/en.js"
+#embed "web/app/session.js"
 };
 
 static const unsigned char file55[] = {
-#embed "web/app/value/compare.js"
+#embed "web/app/texts/en.js"
 };
 
 static const unsigned char file56[] = {
-#embed "web/app/value/json-text.js"
+#embed "web/app/value/compare.js"
 };
 
 static const unsigned char file57[] = {
-#embed "web/app/value/json.js"
+#embed "web/app/value/json-text.js"
 };
 
 static const unsigned char file58[] = {
-#embed "web/app/value/lines.js"
+#embed "web/app/value/json.js"
 };
 
 static const unsigned char file59[] = {
-#embed "web/app/words.js"
+#embed "web/app/value/lines.js"
 };
 
 static const unsigned char file60[] = {
-#embed "web/console.css"
+#embed "web/app/words.js"
 };
 
 static const unsigned char file61[] = {
-#embed "web/icon.svg"
+#embed "web/console.css"
 };
 
 static const unsigned char file62[] = {
+#embed "web/icon.svg"
+};
+
+static const unsigned char file63[] = {
 #embed "web/index.html"
 };
 
@@ -278,48 +282,49 @@ static const settle_console_file files[] = {
     {"app/main.js", file18, sizeof file18},
     {"app/pages/activity.js", file19, sizeof file19},
     {"app/pages/changes.js", file20, sizeof file20},
-    {"app/pages/conflict.js", file21, sizeof file21},
-    {"app/pages/conflicts.js", file22, sizeof file22},
-    {"app/pages/databases.js", file23, sizeof file23},
-    {"app/pages/design.js", file24, sizeof file24},
-    {"app/pages/doc.js", file25, sizeof file25},
-    {"app/pages/docs.js", file26, sizeof file26},
-    {"app/pages/journal.js", file27, sizeof file27},
-    {"app/pages/login.js", file28, sizeof file28},
-    {"app/pages/missing.js", file29, sizeof file29},
-    {"app/pages/query.js", file30, sizeof file30},
-    {"app/pages/replication.js", file31, sizeof file31},
-    {"app/pages/replications.js", file32, sizeof file32},
-    {"app/pages/rights.js", file33, sizeof file33},
-    {"app/pages/server.js", file34, sizeof file34},
-    {"app/pages/settle.js", file35, sizeof file35},
-    {"app/pages/users.js", file36, sizeof file36},
-    {"app/pages/view.js", file37, sizeof file37},
-    {"app/parts/code-area.js", file38, sizeof file38},
-    {"app/parts/code-colours.js", file39, sizeof file39},
-    {"app/parts/command.js", file40, sizeof file40},
-    {"app/parts/dom.js", file41, sizeof file41},
-    {"app/parts/effect-view.js", file42, sizeof file42},
-    {"app/parts/key-list.js", file43, sizeof file43},
-    {"app/parts/line-table.js", file44, sizeof file44},
-    {"app/parts/member-table.js", file45, sizeof file45},
-    {"app/parts/origins.js", file46, sizeof file46},
-    {"app/parts/panel.js", file47, sizeof file47},
-    {"app/parts/plot.js", file48, sizeof file48},
-    {"app/parts/policy-form.js", file49, sizeof file49},
-    {"app/parts/rev-tree.js", file50, sizeof file50},
-    {"app/parts/spark-line.js", file51, sizeof file51},
-    {"app/router.js", file52, sizeof file52},
-    {"app/session.js", file53, sizeof file53},
-    {"app/texts/en.js", file54, sizeof file54},
-    {"app/value/compare.js", file55, sizeof file55},
-    {"app/value/json-text.js", file56, sizeof file56},
-    {"app/value/json.js", file57, sizeof file57},
-    {"app/value/lines.js", file58, sizeof file58},
-    {"app/words.js", file59, sizeof file59},
-    {"console.css", file60, sizeof file60},
-    {"icon.svg", file61, sizeof file61},
-    {"index.html", file62, sizeof file62},
+    {"app/pages/compare.js", file21, sizeof file21},
+    {"app/pages/conflict.js", file22, sizeof file22},
+    {"app/pages/conflicts.js", file23, sizeof file23},
+    {"app/pages/databases.js", file24, sizeof file24},
+    {"app/pages/design.js", file25, sizeof file25},
+    {"app/pages/doc.js", file26, sizeof file26},
+    {"app/pages/docs.js", file27, sizeof file27},
+    {"app/pages/journal.js", file28, sizeof file28},
+    {"app/pages/login.js", file29, sizeof file29},
+    {"app/pages/missing.js", file30, sizeof file30},
+    {"app/pages/query.js", file31, sizeof file31},
+    {"app/pages/replication.js", file32, sizeof file32},
+    {"app/pages/replications.js", file33, sizeof file33},
+    {"app/pages/rights.js", file34, sizeof file34},
+    {"app/pages/server.js", file35, sizeof file35},
+    {"app/pages/settle.js", file36, sizeof file36},
+    {"app/pages/users.js", file37, sizeof file37},
+    {"app/pages/view.js", file38, sizeof file38},
+    {"app/parts/code-area.js", file39, sizeof file39},
+    {"app/parts/code-colours.js", file40, sizeof file40},
+    {"app/parts/command.js", file41, sizeof file41},
+    {"app/parts/dom.js", file42, sizeof file42},
+    {"app/parts/effect-view.js", file43, sizeof file43},
+    {"app/parts/key-list.js", file44, sizeof file44},
+    {"app/parts/line-table.js", file45, sizeof file45},
+    {"app/parts/member-table.js", file46, sizeof file46},
+    {"app/parts/origins.js", file47, sizeof file47},
+    {"app/parts/panel.js", file48, sizeof file48},
+    {"app/parts/plot.js", file49, sizeof file49},
+    {"app/parts/policy-form.js", file50, sizeof file50},
+    {"app/parts/rev-tree.js", file51, sizeof file51},
+    {"app/parts/spark-line.js", file52, sizeof file52},
+    {"app/router.js", file53, sizeof file53},
+    {"app/session.js", file54, sizeof file54},
+    {"app/texts/en.js", file55, sizeof file55},
+    {"app/value/compare.js", file56, sizeof file56},
+    {"app/value/json-text.js", file57, sizeof file57},
+    {"app/value/json.js", file58, sizeof file58},
+    {"app/value/lines.js", file59, sizeof file59},
+    {"app/words.js", file60, sizeof file60},
+    {"console.css", file61, sizeof file61},
+    {"icon.svg", file62, sizeof file62},
+    {"index.html", file63, sizeof file63},
 };
 
 size_t settle_console_count(void) { return sizeof files / sizeof files[0]; }

@@ -339,4 +339,50 @@ def databases_by_any_part(room):
     server.ask("DELETE", "zz-needle-here")
 
 
-DATA = [rows_of_a_view, many_documents, a_new_document_and_a_copy, a_query_as_a_table, databases_by_any_part]
+def two_revisions(room):
+    """Any two kept revisions stand side by side: fields that differ, a long text by lines, and the whole text; both are in the address."""
+    server = room.server
+    text = "\n".join(f"line {number}" for number in range(30))
+    first = server.json("PUT", "groceries/three", {"n": 1, "gone": True, "text": text, "same": {"a": 1}})["rev"]
+    second = server.json("PUT", "groceries/three", {"_rev": first, "n": 2, "text": text.replace("line 17", "row 17"), "same": {"a": 1}})["rev"]
+    third = server.json("PUT", "groceries/three", {"_rev": second, "n": 3, "text": text, "same": {"a": 1}, "big": "TEXT"})["rev"]
+    big = server.ask("PUT", "groceries/three", text='{"_rev":"%s","n":9223372036854775807,"text":"short","same":{"a":1},"big":"TEXT"}' % third)
+    fourth = json.loads(big)["rev"]
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/groceries/doc/three")
+    page.get_by_role("link", name="Compare 1-").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h1:has-text('Revisions of three')")
+    page.wait_for_selector("text=4 fields differ.")
+    row = lambda name: page.locator(f"tr:has(th:has(bdi:text-is('{name}')))")
+    expect(row("/n").locator("td").all_inner_texts() == ["1", "9223372036854775807"], str(row("/n").locator("td").all_inner_texts()))
+    expect(row("/gone").locator("td").all_inner_texts() == ["true", "not there"])
+    expect(row("/same").count() == 0 and row("/_rev").count() == 0, "what is the same is listed")
+    # Two others, by the keyboard.
+    page.get_by_label("Before").focus()
+    page.get_by_label("Before").select_option(second)
+    page.get_by_label("After").select_option(third)
+    page.wait_for_selector("text=3 fields differ.")
+    expect(f"a={second}" in page.url and f"b={third}" in page.url, page.url)
+    lines = row("/text").locator("del, ins").all_inner_texts()
+    expect([line.strip() for line in lines] == ["− row 17", "+ line 17"], str(lines))
+    found = visit.axe()
+    expect(not found, str(found))
+    page.reload()
+    page.wait_for_selector("text=3 fields differ.")
+    page.get_by_role("button", name="Swap").click()
+    page.wait_for_selector("th:has-text('/big') ~ td:has-text('TEXT') + td:has-text('not there')")
+    server.ask("POST", "groceries/_compact")
+    visit.go(f"#/db/groceries/compare/three?a={first}&b={fourth}")
+    for _ in range(50):
+        page.wait_for_timeout(200)
+        page.keyboard.press("r")
+        visit.settled()
+        if page.locator("text=is not kept anymore").count():
+            break
+    expect(page.locator("text=is not kept anymore").count() == 1, "nothing is said of a body that is gone")
+
+
+DATA = [rows_of_a_view, many_documents, a_new_document_and_a_copy, a_query_as_a_table, databases_by_any_part, two_revisions]

@@ -27,7 +27,7 @@ from staying import STAYING
 from wide import WIDE
 
 PAGES = ["#/", "#/groceries/docs?fields=name,count", "#/groceries/doc/milk", "#/groceries/doc", "#/groceries/conflicts",
-         "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop", "#/db/groceries/view/shop?view=by-count", "#/groceries/rights", "#/groceries/journal",
+         "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop", "#/db/groceries/view/shop?view=by-count", "#/db/groceries/compare/milk", "#/groceries/rights", "#/groceries/journal",
          "#/users", "#/server", "#/activity", "#/replications", "#/replication/_replicator%2Fnone", "#/login", "#/none/none/none"]
 
 

@@ -79,7 +79,7 @@ export default {
   revisions: {
     tombstone: 'tombstone', inConflict: 'in conflict', kept: 'kept', itsBodyIsGone: 'its body is gone', bodiesCount: n => count(n, 'body', 'bodies'),
     keptRevisionsServeReplicationBodies: a => `${a} kept. Revisions serve replication; bodies of old ones go with the next compaction, so they are no archive.`,
-    olderRevisions: 'Older revisions',
+    olderRevisions: 'Older revisions', compare: 'Compare', compareWith: rev => `Compare ${rev}`,
   },
   indexes: {
     values: 'of values', words: 'of words in texts', onlyWhere: 'only where', theFirstOnesNarrow: 'the first ones narrow most',
@@ -100,6 +100,11 @@ export default {
     lost: n => `the connection is lost; next attempt in ${count(n, 'second')}`, notLive: 'not live', goOn: 'Go on', theBodyBefore: 'The body before is not kept any more.', theBodyIsGone: 'The body of this revision is not kept any more.',
     pausedWhileTheTab: 'paused while the tab is hidden', pausedAfterTenMinutesWithout: 'paused after ten minutes without a key',
     pauseOrGo: 'pause or go on',
+  },
+  compare: {
+    compareTitle: id => `${id}: revisions`, revisionsOf: 'Revisions of ', before: 'Before', after: 'After', swap: 'Swap',
+    isNotKept: rev => `The body of ${rev} is not kept anymore.`, noFieldDiffers: 'No field differs.', fieldsDiffer: n => `${count(n, 'field')} ${n === 1 ? 'differs' : 'differ'}.`,
+    wholeText: 'The whole text', byLines: 'By lines', notThere: 'not there',
   },
   conflict: {
     theLeavesHaveNoRevision: 'The leaves have no revision in common: the document was created in several places.',
