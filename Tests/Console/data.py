@@ -385,4 +385,72 @@ def two_revisions(room):
     expect(page.locator("text=is not kept anymore").count() == 1, "nothing is said of a body that is gone")
 
 
-DATA = [rows_of_a_view, many_documents, a_new_document_and_a_copy, a_query_as_a_table, databases_by_any_part, two_revisions]
+def changes_are_looked_for(room):
+    """Changes by a part of the id, by kind and since a sequence; new ones wait while somebody reads further down, and pause and go on."""
+    server = room.server
+    server.ask("PUT", "moves")
+    for start in range(0, 700, 350):
+        server.ask("POST", "moves/_bulk_docs", {"docs": [{"_id": f"move-{one:03}"} for one in range(start, start + 350)]})
+    middle = server.json("GET", "moves/_changes?limit=650")["last_seq"]
+    rev = server.json("GET", "moves/move-007")["_rev"]
+    server.ask("DELETE", f"moves/move-007?rev={rev}")
+    rev = server.json("GET", "moves/move-008")["_rev"]
+    server.ask("PUT", "moves/move-008", {"_rev": rev, "n": 1})
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/moves/changes")
+    page.wait_for_selector("text=● live")
+    shown = page.locator("main li:not([hidden])")
+    expect(shown.count() == 50, str(shown.count()))
+    # By kind and by id, among all that are kept; both are in the address.
+    page.get_by_label("Kind").select_option("deleted")
+    page.wait_for_selector("text=1 of the 500 changes read match")
+    expect("move-007" in shown.first.inner_text() and shown.count() == 1)
+    page.get_by_label("Kind").select_option("")
+    page.get_by_label("ID", exact=True).fill("-69")
+    page.wait_for_selector("text=10 of the 500 changes read match")
+    page.reload()
+    page.wait_for_selector("text=10 of the 500 changes read match")
+    server.ask("PUT", "moves/other", {})
+    server.ask("PUT", "moves/late-69", {})
+    page.wait_for_selector("main li:not([hidden]):has-text('late-69')")
+    expect(page.locator("main li:not([hidden]):has-text('other')").count() == 0, "another id is shown")
+    found = visit.axe()
+    expect(not found, str(found))
+    # Since a sequence, up to now, and on.
+    page.get_by_label("ID", exact=True).fill("")
+    page.get_by_label("Since").fill(middle)
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelectorAll('main li:not([hidden])').length === 54")
+    page.wait_for_selector("text=● live")
+    page.get_by_label("Since").fill("0")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=/[0-9]+ more changes follow/")
+    page.get_by_role("button", name="More").click()
+    page.wait_for_selector("text=● live")
+    expect(page.locator("main li:has-text('late-69')").count() == 1)
+    # What comes waits while somebody reads further down.
+    page.mouse.move(600, 500)
+    page.mouse.wheel(0, 3000)
+    page.wait_for_function("() => document.querySelector('main ul').getBoundingClientRect().top < -500")
+    page.wait_for_timeout(200)
+    at = "[...document.querySelectorAll('main li')].find(one => one.getBoundingClientRect().top > 100)"
+    before = page.evaluate(f"[{at}.textContent, {at}.getBoundingClientRect().top]")
+    for number in range(12):
+        server.ask("PUT", f"moves/waiting-{number}", {})
+    page.get_by_role("button", name="12 new").wait_for()
+    expect(page.evaluate(f"[{at}.textContent, {at}.getBoundingClientRect().top]") == before, f"the rows have moved: {before}")
+    expect(page.locator("main li:has-text('waiting-')").count() == 0)
+    page.get_by_role("button", name="12 new").click()
+    page.wait_for_function("() => document.querySelectorAll('main li').length >= 500 && document.activeElement.textContent.includes('waiting-11')")
+    page.get_by_role("button", name="Pause").click()
+    page.wait_for_selector("[role=status]:has-text('paused')")
+    server.ask("PUT", "moves/while-paused", {})
+    page.wait_for_timeout(500)
+    expect(page.locator("main li:has-text('while-paused')").count() == 0, "it is not paused")
+    page.get_by_role("button", name="Go on").click()
+    page.wait_for_selector("main li:has-text('while-paused')")
+
+
+DATA = [rows_of_a_view, many_documents, a_new_document_and_a_copy, a_query_as_a_table, databases_by_any_part, two_revisions, changes_are_looked_for]

@@ -99,7 +99,9 @@ export default {
     changesTitle: db => `${db}: changes`, changesASecond: 'changes a second', pause: 'Pause', paused: 'paused', live: '● live',
     lost: n => `the connection is lost; next attempt in ${count(n, 'second')}`, notLive: 'not live', goOn: 'Go on', theBodyBefore: 'The body before is not kept any more.', theBodyIsGone: 'The body of this revision is not kept any more.',
     pausedWhileTheTab: 'paused while the tab is hidden', pausedAfterTenMinutesWithout: 'paused after ten minutes without a key',
-    pauseOrGo: 'pause or go on',
+    pauseOrGo: 'pause or go on', created: 'new', edited: 'edit', deleted: 'deleted', design: 'design document', partOfAnID: 'part of an id', id: 'ID',
+    theLast: 'the last ones; 0: all', since: 'Since', match: (n, all) => `${n} of the ${all} changes read match`, moreFollow: n => `${n} more changes follow`,
+    arrived: n => `${n} new`,
   },
   compare: {
     compareTitle: id => `${id}: revisions`, revisionsOf: 'Revisions of ', before: 'Before', after: 'After', swap: 'Swap',
