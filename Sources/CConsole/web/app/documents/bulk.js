@@ -25,9 +25,26 @@ async function read(db, ids, signal) {
   return parse(answer.text).get('rows').map((row, index) => ({ id: ids[index], doc: row.get('doc') ?? null }));
 }
 
+/** Asks, and works through portions of ids; `undefined` if it was left, else what `result` has then. */
+function working({ title, body, label, kind, ids, begin = () => {}, work, result }) {
+  const bar = h('progress', { max: ids().length, hidden: true, 'aria-label': t.common.progress });
+  return dialog({
+    title, body: h('div', { class: 'stack' }, body, bar),
+    actions: [{ label, kind, run: async () => {
+      begin();
+      bar.hidden = false;
+      for (const part of portions(ids())) {
+        await work(part);
+        bar.value += part.length;
+      }
+      return { ...result, isWritten: true };
+    } }],
+  });
+}
+
 /**
- * Asks, and deletes the revisions that were selected; `undefined` if it was left, else the number of deletions and the refused ones.
- * What is deleted leaves the selection, so that an attempt after a lost connection goes on.
+ * Asks, and deletes the revisions that were selected. What is deleted leaves the selection, so that an attempt after a lost connection
+ * goes on.
  */
 export async function deleteMany(db, chosen, signal) {
   const ids = [...chosen.keys()];
@@ -38,23 +55,18 @@ export async function deleteMany(db, chosen, signal) {
     staying += rows.filter(row => row.value?.kind === 'branches').length;
   }
   const designs = ids.filter(id => id.startsWith('_design/')).length;
-  const title = t.bulk.delete(ids.length);
-  const bar = h('progress', { max: ids.length, hidden: true, 'aria-label': t.common.progress });
-  let done = 0;
-  return dialog({
-    title: t.bulk.question(title),
-    body: h('div', { class: 'stack' }, h('p', {}, t.bulk.deletionsReplicate), conflicts > 0 && h('p', { class: 'warn' }, t.bulk.inConflict(conflicts, staying)),
-      designs > 0 && h('p', { class: 'warn' }, t.bulk.areDesignDocuments(designs)), bar),
-    actions: [{ label: title, kind: 'danger', run: async () => {
-      const refused = [];
-      bar.hidden = false;
-      for (const part of portions([...chosen])) {
-        const rows = await write(db, part.map(([_id, _rev]) => ({ _id, _rev, _deleted: true })));
-        for (const row of rows) if (row.error) refused.push(row); else { chosen.delete(row.id); done += 1; }
-        bar.value += part.length;
+  const label = t.bulk.delete(ids.length);
+  const warn = words => h('p', { class: 'warn' }, words);
+  const result = { done: 0, refused: [] };
+  return working({
+    title: t.bulk.question(label), label, kind: 'danger', ids: () => [...chosen.keys()], result, begin: () => { result.refused = []; },
+    body: [h('p', {}, t.bulk.deletionsReplicate), conflicts > 0 && warn(t.bulk.inConflict(conflicts, staying)),
+      designs > 0 && warn(t.bulk.areDesignDocuments(designs))],
+    async work(part) {
+      for (const row of await write(db, part.map(_id => ({ _id, _rev: chosen.get(_id), _deleted: true })))) {
+        if (row.error) result.refused.push(row); else { chosen.delete(row.id); result.done += 1; }
       }
-      return { done, refused, isWritten: true };
-    } }],
+    },
   });
 }
 
@@ -69,36 +81,31 @@ function hasRoom(doc, pointer) {
 
 /** Asks for a field and its value, and writes it into all selected documents. Other fields stay as they are stored now. */
 export async function setField(db, chosen) {
-  const name = h('input', { required: true, class: 'mono', autocapitalize: 'off', spellcheck: 'false', placeholder: '/status' });
-  const value = h('input', { required: true, class: 'mono', autocapitalize: 'off', spellcheck: 'false' });
-  const bar = h('progress', { max: chosen.size, hidden: true, 'aria-label': t.common.progress });
-  let [done, same] = [0, 0];
-  const refused = [];
+  const input = more => h('input', { required: true, class: 'mono', autocapitalize: 'off', spellcheck: 'false', ...more });
+  const [name, value] = [input({ placeholder: '/status' }), input()];
   const left = new Set(chosen.keys());
-  return dialog({
-    title: t.bulk.setAField,
-    body: h('div', { class: 'stack' }, h('p', {}, t.bulk.aRevisionOfEach(chosen.size)), field(t.bulk.field, name, t.bulk.nameOrPointer),
-      field(t.bulk.value, value, t.bulk.asJSON), bar),
-    actions: [{ label: t.bulk.setIn(chosen.size), kind: 'primary', run: async () => {
-      const pointer = pointerOf(name.value.trim());
+  const result = { done: 0, same: 0, refused: [] };
+  let pointer;
+  let wanted;
+  return working({
+    title: t.bulk.setAField, label: t.bulk.setIn(chosen.size), kind: 'primary', ids: () => [...left], result,
+    body: [h('p', {}, t.bulk.aRevisionOfEach(chosen.size)), field(t.bulk.field, name, t.bulk.nameOrPointer), field(t.bulk.value, value, t.bulk.asJSON)],
+    begin() {
+      pointer = pointerOf(name.value.trim());
       if (namesOf(pointer)[0].startsWith('_')) throw new Error(t.bulk.namesOfTheServer);
-      let wanted;
       try { wanted = parse(value.value); } catch (error) { throw new Error(t.view.isNoJSON(error.message)); }
-      bar.hidden = false;
-      for (const part of portions([...left])) {
-        const docs = [];
-        for (const { id, doc } of await read(db, part)) {
-          if (!doc) refused.push({ id, error: t.bulk.isGone });
-          else if (!hasRoom(doc, pointer)) refused.push({ id, error: t.bulk.noRoom(pointer) });
-          else if (equal(at(doc, pointer) ?? null, wanted) && at(doc, pointer) !== undefined) same += 1;
-          else { put(doc, pointer, wanted); docs.push(doc); }
-        }
-        for (const row of await write(db, docs)) if (row.error) refused.push(row); else { chosen.set(row.id, row.rev); done += 1; }
-        part.forEach(id => left.delete(id));
-        bar.value += part.length;
+    },
+    async work(part) {
+      const docs = [];
+      for (const { id, doc } of await read(db, part)) {
+        if (!doc) result.refused.push({ id, error: t.bulk.isGone });
+        else if (!hasRoom(doc, pointer)) result.refused.push({ id, error: t.bulk.noRoom(pointer) });
+        else if (at(doc, pointer) !== undefined && equal(at(doc, pointer), wanted)) result.same += 1;
+        else { put(doc, pointer, wanted); docs.push(doc); }
       }
-      return { done, same, refused, isWritten: true };
-    } }],
+      for (const row of await write(db, docs)) if (row.error) result.refused.push(row); else { chosen.set(row.id, row.rev); result.done += 1; }
+      part.forEach(id => left.delete(id));
+    },
   });
 }
 

@@ -4,6 +4,8 @@ import { equal, parse, stringify } from '../value/json.js';
 
 /** What an address may ask of a view, by CouchDB's names. */
 export const ASKED = ['key', 'keys', 'startkey', 'endkey', 'inclusive_end', 'descending', 'reduce', 'group', 'group_level', 'include_docs', 'update'];
+/** What is asked for by saying nothing. */
+export const DEFAULTS = { inclusive_end: 'true', reduce: 'false', descending: 'false', include_docs: 'false', group: 'false', update: 'true' };
 const READ = 1000; // groups that are read at once, and drawn
 const HIGHEST = '{"\\uffff":{}}'; // sorts behind other values
 

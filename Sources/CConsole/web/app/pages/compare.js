@@ -1,7 +1,7 @@
 /** Two revisions of a document side by side: the fields that differ, and the whole texts by lines. */
 import { isExact, path } from '../api.js';
 import { link, setQuery } from '../router.js';
-import { h, bdi, button, field, replace, tableHead } from '../parts/dom.js';
+import { h, bdi, field, replace, tableHead } from '../parts/dom.js';
 import { panel } from '../parts/panel.js';
 import { lineTable } from '../parts/line-table.js';
 import { differences } from '../value/compare.js';
@@ -25,21 +25,17 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     b ??= found?.rev ?? all[0];
     a ??= all.find(rev => rev !== b) ?? b;
     for (const [select, chosen] of [[one, a], [other, b]]) {
-      replace(select, all.map(rev => h('option', { value: rev, selected: rev === chosen }, rev === found?.rev ? `${short(rev)} (${t.common.winner})` : short(rev))));
+      const named = rev => rev === found?.rev ? `${short(rev)} (${t.common.winner})` : short(rev);
+      replace(select, all.map(rev => h('option', { value: rev, selected: rev === chosen }, named(rev))));
     }
     main.reload();
-    return h('div', { class: 'toolbar' }, field(t.compare.before, one), field(t.compare.after, other), button(t.compare.swap, swap));
+    return h('div', { class: 'toolbar' }, field(t.compare.before, one), field(t.compare.after, other));
   }
 
   function choose() {
     [a, b] = [one.value, other.value];
     setQuery({ a, b });
     main.reload();
-  }
-
-  function swap() {
-    [one.value, other.value] = [b, a];
-    choose();
   }
 
   async function read() {

@@ -6,73 +6,70 @@ import { errorBox } from '../parts/panel.js';
 import { keyList } from '../parts/key-list.js';
 import { plot } from '../parts/plot.js';
 import { JNumber, parse, stringify } from '../value/json.js';
-import { ASKED, requestOf, rowsBehind, viewPath, viewRows } from '../documents/view-rows.js';
+import { ASKED, DEFAULTS, requestOf, rowsBehind, viewPath, viewRows } from '../documents/view-rows.js';
 import { number, t } from '../words.js';
 
-const LEVELS = 6;
 const LONGEST = 300; // characters of a cell
 const KEYS = ['startkey', 'endkey', 'key', 'keys'];
 
 export default function page({ db, id: design, query, signal, setTitle, setSame, setKeys }) {
   const { view = '' } = query;
   setTitle(`${db}: ${design}/${view}`);
-  let asked = Object.fromEntries(ASKED.filter(name => query[name] !== undefined).map(name => [name, query[name]]));
+  let asked = Object.fromEntries(ASKED.filter(name => ![undefined, DEFAULTS[name]].includes(query[name])).map(name => [name, query[name]]));
   let [list, source, timer] = [null, null, 0];
   const [problems, facts, drawing, outlet] = [h('div'), h('div', { role: 'status' }), h('div'), h('div')];
 
   // The form.
 
-  const texts = { startkey: t.view.fromKey, endkey: t.view.toKey, key: t.view.key, keys: t.view.keys };
   const inputs = {};
   const wrongs = {};
+  const labels = { startkey: t.view.fromKey, endkey: t.view.toKey, key: t.view.key, keys: t.view.keys };
   for (const name of KEYS) {
     inputs[name] = h('input', {
-      class: 'mono', value: asked[name] ?? '', autocapitalize: 'off', autocomplete: 'off', spellcheck: 'false',
-      placeholder: name === 'keys' ? '["a", "b"]' : '["2026", 11]',
+      class: 'mono', value: asked[name] ?? '', autocapitalize: 'off', autocomplete: 'off', spellcheck: 'false', placeholder: '["2026", 11]',
     });
     wrongs[name] = h('small', { class: 'bad', role: 'alert', id: `wrong-${name}` });
   }
-  const box = (label, checked) => h('input', { type: 'checkbox', checked, 'aria-label': label, on: { change: draw } });
-  const inclusive = box(t.view.includeTheEndKey, asked.inclusive_end !== 'false');
-  const descending = box(t.view.descending, asked.descending === 'true');
-  const reduce = box(t.view.reduce, asked.reduce === 'true');
-  const docs = box(t.view.includeDocuments, asked.include_docs === 'true');
-  const options = (chosen, pairs) => pairs.map(([value, label]) => h('option', { value, selected: value === chosen }, label));
+  const box = checked => h('input', { type: 'checkbox', checked, on: { change: draw } });
+  const inclusive = box(asked.inclusive_end !== 'false');
+  const [descending, reduce, docs] = ['descending', 'reduce', 'include_docs'].map(name => box(asked[name] === 'true'));
+  const chooser = (chosen, pairs) => h('select', {}, pairs.map(([value, label = value]) => h('option', { value, selected: value === chosen }, label)));
   const level = asked.group === 'true' ? 'exact' : asked.group_level ?? '';
-  const levels = [...new Set([...Array.from({ length: LEVELS }, (_, index) => String(index + 1)), ...(level && level !== 'exact' ? [level] : [])])];
-  const group = h('select', {}, options(level, [['', t.common.none], ...levels.map(value => [value, value]), ['exact', t.view.exact]]));
-  const update = h('select', {}, options(asked.update ?? '', [['', t.view.updateFirst], ['false', t.view.asTheyAre], ['lazy', t.view.updateAfterwards]]));
+  const levels = [...new Set(['1', '2', '3', '4', '5', '6', level].filter(Number))];
+  const group = chooser(level, [['', t.common.none], ...levels.map(value => [value]), ['exact', t.view.exact]]);
+  const update = chooser(asked.update ?? '', [['', t.view.updateFirst], ['false', t.view.asTheyAre], ['lazy', t.view.updateAfterwards]]);
 
   function draw() {
     group.disabled = !reduce.checked;
     docs.disabled = reduce.checked; // the server has none for reduced rows
   }
 
-  const labelled = input => h('label', {}, input, ` ${input.getAttribute('aria-label')}`);
+  const labelled = (input, label) => h('label', {}, input, ` ${label}`);
   const form = h('form', { class: 'toolbar', on: { submit: event => { event.preventDefault(); run(); } } },
-    KEYS.map(name => h('div', {}, field(texts[name], inputs[name]), wrongs[name])),
-    [inclusive, descending, reduce].map(labelled),
-    field(t.view.groupLevel, group), labelled(docs), field(t.view.staleRows, update),
+    KEYS.map(name => h('div', {}, field(labels[name], inputs[name]), wrongs[name])),
+    labelled(inclusive, t.view.includeTheEndKey), labelled(descending, t.view.descending), labelled(reduce, t.view.reduce),
+    field(t.view.groupLevel, group), labelled(docs, t.view.includeDocuments), field(t.view.staleRows, update),
     h('button', { class: 'button primary', title: t.common.ctrlEnter }, t.query.run));
+
+  /** What is wrong with the text of a field of keys; nothing is empty. */
+  function wrongOf(name, text) {
+    try {
+      return text && !Array.isArray(parse(text)) && name === 'keys' ? t.view.keysAreAnArray : '';
+    } catch (error) { return t.view.isNoJSON(error.message); }
+  }
 
   /** What the form asks; `null` if a key is no JSON, which is told at its place. */
   function formed() {
     const found = {};
-    let isWrong = false;
     for (const name of KEYS) {
       const text = inputs[name].value.trim();
-      let told = '';
-      try {
-        if (text && !Array.isArray(parse(text)) && name === 'keys') told = t.view.keysAreAnArray;
-      } catch (error) { told = t.view.isNoJSON(error.message); }
-      wrongs[name].textContent = told;
-      inputs[name].setAttribute('aria-invalid', String(Boolean(told)));
-      if (told) inputs[name].setAttribute('aria-describedby', wrongs[name].id); else inputs[name].removeAttribute('aria-describedby');
-      if (told && !isWrong) inputs[name].focus();
-      isWrong ||= Boolean(told);
+      wrongs[name].textContent = wrongOf(name, text);
+      inputs[name].setAttribute('aria-invalid', String(wrongs[name].textContent !== ''));
+      inputs[name].setAttribute('aria-describedby', wrongs[name].id);
       if (text) found[name] = text;
     }
-    if (isWrong) return null;
+    const wrong = KEYS.find(name => wrongs[name].textContent);
+    if (wrong) { inputs[wrong].focus(); return null; }
     if (!inclusive.checked) found.inclusive_end = 'false';
     if (descending.checked) found.descending = 'true';
     if (reduce.checked) Object.assign(found, { reduce: 'true' }, group.value === 'exact' ? { group: 'true' } : group.value && { group_level: group.value });
@@ -105,10 +102,9 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
     replace(facts);
     showSame();
     source = viewRows({ db, design, view, asked, from, signal, onRead });
-    const isWhole = asked.include_docs === 'true' && !isGrouped();
     list = keyList({
       ...source, row, label: t.view.rows, empty: t.view.noRows,
-      columns: [t.trial.key, t.trial.value, ...(isGrouped() ? [t.view.behind] : [t.common.id]), ...(isWhole ? [t.common.document] : [])],
+      columns: [t.trial.key, t.trial.value, ...(isGrouped() ? [t.view.behind] : [t.common.id]), ...(asked.include_docs ? [t.common.document] : [])],
       onSight: () => { clearTimeout(timer); timer = setTimeout(keepPlace, 300); },
     });
     replace(outlet, list.element);
@@ -182,19 +178,14 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
     return h('tr', {}, h('th', { scope: 'row', class: 'mono' }, bdi(key.slice(0, LONGEST))), cell(item.value),
       isGrouped() ? h('td', {}, h('a', { href: hashOf(item), 'aria-label': name }, t.view.rows))
         : h('td', {}, item.id !== undefined ? h('a', { href: link([db, 'doc', item.id]) }, bdi(item.id)) : bdi(item.error ?? '')),
-      asked.include_docs === 'true' && !isGrouped() && cell(item.doc ?? undefined));
+      asked.include_docs && cell(item.doc ?? undefined));
   }
 
   function showSame() {
     const { query: sent, text } = requestOf(asked, { limit: 200 });
-    const { startkey, endkey, key, keys, update: when } = asked;
-    const options = Object.entries({ startkey, endkey, key, keys, 'group-level': asked.group_level, update: when, limit: 200 })
-      .filter(([, value]) => value !== undefined).map(([name, value]) => `--${name}=${value}`);
-    const marks = {
-      '--exclude-end': asked.inclusive_end === 'false', '--descending': asked.descending, '--no-reduce': !isGrouped(),
-      '--group': asked.group, '--include-docs': asked.include_docs && !isGrouped(),
-    };
-    options.push(...Object.keys(marks).filter(name => marks[name]));
+    const option = (name, value) => `--${name.replace('_', '-')}${value === 'true' ? '' : `=${value}`}`;
+    const named = Object.entries(asked).map(([name, value]) => name === 'inclusive_end' ? '--exclude-end' : option(name, value));
+    const options = ['--limit', '200', ...named, ...(isGrouped() ? [] : ['--no-reduce'])];
     setSame({ url: viewPath(db, design, view), query: sent, text, settle: ['query', [{ db }, `${design}/${view}`], options] });
   }
 

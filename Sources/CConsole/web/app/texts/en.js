@@ -104,7 +104,7 @@ export default {
     arrived: n => `${n} new`,
   },
   compare: {
-    compareTitle: id => `${id}: revisions`, revisionsOf: 'Revisions of ', before: 'Before', after: 'After', swap: 'Swap',
+    compareTitle: id => `${id}: revisions`, revisionsOf: 'Revisions of ', before: 'Before', after: 'After',
     isNotKept: rev => `The body of ${rev} is not kept anymore.`, noFieldDiffers: 'No field differs.', fieldsDiffer: n => `${count(n, 'field')} ${n === 1 ? 'differs' : 'differ'}.`,
     wholeText: 'The whole text', byLines: 'By lines', notThere: 'not there',
   },
