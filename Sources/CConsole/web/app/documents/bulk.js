@@ -82,7 +82,7 @@ function hasRoom(doc, pointer) {
 /** Asks for a field and its value, and writes it into all selected documents. Other fields stay as they are stored now. */
 export async function setField(db, chosen) {
   const input = more => h('input', { required: true, class: 'mono', autocapitalize: 'off', spellcheck: 'false', ...more });
-  const [name, value] = [input({ placeholder: '/status' }), input()];
+  const [name, value] = [input({ placeholder: t.bulk.fieldHint }), input()];
   const left = new Set(chosen.keys());
   const result = { done: 0, same: 0, refused: [] };
   let pointer;

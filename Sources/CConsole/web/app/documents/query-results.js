@@ -35,7 +35,7 @@ export function queryResults({ db, query, columns, as, onSort, onView }) {
 
   const choice = (label, value) => button(label, () => { isJSON = value; onView({ as: value ? 'json' : undefined }); draw(); });
   const views = [choice(t.queryResults.table, false), choice(t.queryResults.json, true)];
-  const own = h('input', { class: 'mono', 'aria-label': t.queryResults.anotherField, placeholder: 'address/city' });
+  const own = h('input', { class: 'mono', 'aria-label': t.queryResults.anotherField, placeholder: t.queryResults.fieldHint });
   const boxes = h('div', { class: 'toolbar' });
   const chooser = h('details', {}, h('summary', {}, t.queryResults.columns), boxes,
     h('form', { class: 'toolbar', on: { submit: addOwn } }, own, h('button', { class: 'button small' }, t.designDocument.add), button(t.queryResults.reset, () => choose(null), { class: 'button small' })));

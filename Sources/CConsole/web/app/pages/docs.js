@@ -137,13 +137,13 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   }
 
   function remove() {
-    if (chosen.chosen.size) done(bulk => bulk.deleteMany(db, chosen.chosen, signal), result => t.bulk.deleted(result.done));
+    done(bulk => bulk.deleteMany(db, chosen.chosen, signal), result => t.bulk.deleted(result.done));
   }
 
   const jump = h('input', { 'aria-label': t.docs.jumpToAnId, placeholder: t.docs.jumpToId });
   const jumper = h('form', { class: 'toolbar', on: { submit: event => { event.preventDefault(); if (jump.value) location.hash = link([db, 'doc', jump.value]); } } }, jump, h('button', { class: 'button' }, t.common.open));
   setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'm', text: t.docs.moreRows, run: () => list?.more() }, { key: 'r', text: t.common.readAgain, run: () => list?.reload() },
-    { key: 'c', text: t.docs.newDocument, run: () => { location.hash = link([db, 'doc']); } }, { key: 'Delete', text: t.docs.deleteSelected, run: remove }]);
+    { key: 'c', text: t.docs.newDocument, run: () => { location.hash = link([db, 'doc']); } }]);
   read();
   return {
     element: h('div', {}, h('h1', {}, t.common.documents), form, notes, told, outlet, jumper),

@@ -169,7 +169,8 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
   function cell(value) {
     const text = value === undefined ? '' : stringify(value);
     const title = text.length > 40 ? visible(text.slice(0, 2000)) : null;
-    return h('td', { class: value instanceof JNumber ? 'num mono' : 'mono', title }, bdi(text.slice(0, LONGEST)));
+    const isNumber = value instanceof JNumber;
+    return h('td', { class: isNumber ? 'num mono' : 'mono', title }, bdi(text.slice(0, LONGEST)));
   }
 
   function row(item) {

@@ -178,7 +178,7 @@ export default {
     thereIsNoDocument: 'There is no document from there on.', thereIsNoDocumentYet: 'There is no document yet.',
     noIndexFitsLooked: looked => `No index fits: ${looked} looked at.`, lookAtThePlan: 'Look at the plan, or make an index',
     inConflict: conflicts => `in conflict with ${conflicts}`, jumpToAnId: 'Jump to an id', jumpToId: 'jump to id', moreRows: 'more rows',
-    newDocument: 'new document', deleteSelected: 'delete what is selected',
+    newDocument: 'new document',
   },
   selection: {
     selected: n => `${numbers.format(n)} selected`, clear: 'Clear', allRowsRead: 'Select all rows that are read', select: id => `Select ${id}`,
@@ -189,7 +189,7 @@ export default {
     inConflict: (n, staying) => `${n === 1 ? '1 of them is' : `${numbers.format(n)} of them are`} in conflict; ${numbers.format(staying)} of these stay, since another edit becomes the winner.`,
     areDesignDocuments: n => `${n === 1 ? '1 of them is a design document' : `${numbers.format(n)} of them are design documents`}, with views, indexes or a validation function.`,
     namesOfTheServer: 'Names that begin with an underscore belong to the server.', setAField: 'Set a field',
-    aRevisionOfEach: n => `A new revision of ${count(n, 'document')} is written. All other fields stay.`, field: 'Field',
+    aRevisionOfEach: n => `A new revision of ${count(n, 'document')} is written. All other fields stay.`, field: 'Field', fieldHint: '/status',
     nameOrPointer: 'a name, or a JSON pointer such as /address/city', value: 'Value', asJSON: 'JSON: text stands in quotes',
     setIn: n => `Set it in ${count(n, 'document')}`, isGone: 'it is not there anymore', noRoom: pointer => `what contains ${pointer} is not an object`,
     exported: n => `${count(n, 'document')} exported.`, written: n => `${count(n, 'document')} written.`, hadIt: n => ` ${count(n, 'document')} had it already.`,
@@ -221,7 +221,7 @@ export default {
     runTheQuery: 'run the query', asSelector: 'As selector', run: 'Run', indexes: 'Indexes', newIndex: '+ New index',
   },
   queryResults: {
-    table: 'Table', json: 'JSON', columns: 'Columns', anotherField: 'Another field', reset: 'Reset', sort: 'Sort by this field', results: 'Results',
+    table: 'Table', json: 'JSON', columns: 'Columns', anotherField: 'Another field', fieldHint: 'address/city', reset: 'Reset', sort: 'Sort by this field', results: 'Results',
   },
   queryHistory: {
     history: 'History', saved: 'Saved queries', last: 'Last queries', none: 'No query was run yet.', saveTheQuery: 'Save the query',
