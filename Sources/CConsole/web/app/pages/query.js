@@ -37,6 +37,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   const mayLeave = unsaved(() => area.text !== done, signal);
   const indexes = panel(async () => (await ask(path`${db}/_index`, { signal })).json.indexes, showIndexes, { label: t.query.readingTheIndexes, isKept: true });
   let explained = null;
+  let turn = 0; // of the run that counts
 
   function current() {
     const value = typed();
@@ -51,6 +52,13 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   async function run(sorting = null) {
     const value = typed();
     if (!value) return;
+    const mine = ++turn;
+    const sent = area.text;
+    const took = () => {
+      done = sent;
+      setQuery(Object.fromEntries(ADDRESSED.map(name => [name, value.has(name) ? stringify(value.get(name)) : undefined])));
+      showSame(value);
+    };
     const results = queryResults({ db, query: value, ...view, onSort: sortBy, onView: changes => {
       if ('columns' in changes) view.columns = changes.columns === undefined ? null : namesIn(changes.columns);
       if ('as' in changes) view.as = changes.as;
@@ -80,21 +88,24 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
       if (isShown) drawPlan(costs);
     }
     function again() { read().catch(error => { if (error.name !== 'AbortError') replace(facts, errorBox(error, again)); }); }
-    if (!sorting) replace(result, facts);
+    if (!sorting) {
+      took();
+      replace(result, facts);
+      replace(plan);
+    }
     try {
       await read();
     } catch (error) {
-      if (error.name === 'AbortError') return;
-      if (sorting && error.error === 'no_usable_index') { unsorted(sorting, error); return; }
+      if (error.name === 'AbortError' || mine !== turn) return;
+      if (sorting && error.error === 'no_usable_index') { unsorted(sorting, sent, error); return; }
       replace(plan);
       replace(result, errorBox(error, () => run()));
       return;
     }
+    if (mine !== turn) return;
     isShown = true;
     explained = null;
-    done = area.text;
-    setQuery(Object.fromEntries(ADDRESSED.map(name => [name, value.has(name) ? stringify(value.get(name)) : undefined])));
-    showSame(value);
+    took();
     past.ran(stringify(value));
     const isFocused = result.contains(document.activeElement);
     const column = [...result.querySelectorAll('.sort')].indexOf(document.activeElement);
@@ -112,9 +123,9 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     run({ before, column });
   }
 
-  function unsorted({ before, column }, error) {
-    const name = sortOf(parse(area.text))[0][0];
-    area.text = before;
+  function unsorted({ before, column }, sent, error) {
+    const name = sortOf(parse(sent))[0][0];
+    if (area.text === sent) area.text = before;
     replace(notice, h('p', { class: 'warn', role: 'alert' }, '⚠ ', t.query.noIndexHasTheOrder(visible(column)), ' ', error.reason, ' ',
       session.name && button(t.query.makeAnIndexForThis, () => create([name]), { class: 'button small' })));
   }

@@ -17,6 +17,7 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
   setTitle(`${db}: ${design}/${view}`);
   let asked = Object.fromEntries(ASKED.filter(name => ![undefined, DEFAULTS[name]].includes(query[name])).map(name => [name, query[name]]));
   let [list, source, timer] = [null, null, 0];
+  let kept; // the place in the address
   const [problems, facts, drawing, outlet] = [h('div'), h('div', { role: 'status' }), h('div'), h('div')];
 
   // The form.
@@ -113,6 +114,8 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
 
   function keepPlace() {
     const place = list.first()?.place;
+    if (place === kept) return;
+    kept = place;
     setQuery({ from: place && 'key' in place ? stringify(place.key) : undefined, from_id: place?.id, skip: place?.skip || undefined });
   }
 
