@@ -13,7 +13,8 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo serve conformance test format lint collation collation-check docs api semantics faults linkage apple-plan apple-doubles \
-	postgres-test postgres-serve console-test console-pictures tsan asan fuzz fuzz-http crash-test counts bench dist clean
+	postgres-test postgres-serve console-test console-pictures tsan asan fuzz fuzz-http crash-test prove-binary prove-kills prove-power \
+	prove-faults prove-load prove-schedules prove-fleets counts bench dist clean
 
 help: ## Show this list
 	@echo "Settle: an offline-first JSON document database for Swift"
@@ -21,7 +22,7 @@ help: ## Show this list
 	@echo "New here?  make demo    see it work, on your own machine's package catalogue"
 	@echo "           make test    prove that it works"
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install missing system libraries
 	@Scripts/setup.sh
@@ -126,6 +127,32 @@ fuzz-http: setup ## Send REQUESTS malformed requests, as many nearly valid ones,
 
 crash-test: setup ## Kill a writing process ROUNDS times, and check its acknowledged writes
 	@ROUNDS=$(ROUNDS) Scripts/crash-test.sh
+
+# docs/RELIABILITY.md says what each of these proves. A SEED that was begun is continued; BINARY names the program to try.
+PROVE = --seed $(SEED) $(if $(BINARY),--settle $(BINARY))
+
+prove-binary: setup
+	@$(if $(BINARY),,$(SWIFT) build -c release )
+
+prove-kills: prove-binary ## Kill a server ROUNDS times under requests of every kind, and check what it has then
+	@Scripts/prove/kills.py --rounds $(ROUNDS) $(PROVE)
+
+prove-power: prove-binary ## Rebuild what ROUNDS power failures may leave of a server's files, and check it
+	@Scripts/prove/power.py --rounds $(ROUNDS) $(PROVE)
+
+prove-faults: prove-binary ## Let each write, fsync, open and rename of a server fail in its turn, and check the answers
+	@Scripts/prove/faults.py $(if $(filter command line,$(origin ROUNDS)),--rounds $(ROUNDS)) $(PROVE)
+
+MINUTES ?= 90
+prove-load: prove-binary ## Load a server for MINUTES, and check that its memory does not grow
+	@Scripts/prove/load.py --minutes $(MINUTES) $(PROVE)
+
+COUNT ?= 10000
+prove-schedules: prove-binary ## Try COUNT random schedules of edits, exchanges, crashes and settling
+	@Scripts/prove/schedules.py --count $(COUNT) $(PROVE)
+
+prove-fleets: prove-binary ## Let replicators of several makers meet on a server ROUNDS times
+	@Scripts/prove/fleets.py --rounds $(ROUNDS) $(PROVE)
 
 counts: ## Check the instructions and allocations per request against their limits
 	@Scripts/setup.sh --counts

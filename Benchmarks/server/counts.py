@@ -52,8 +52,8 @@ class Server:
                     sys.exit("the server does not start in callgrind")
                 time.sleep(0.2)
 
-    def ask(self, method, path, body=None):
-        self.connection.request(method, path, None if body is None else json.dumps(body), self.headers)
+    def ask(self, method, path, body=None, **headers):
+        self.connection.request(method, path, None if body is None else json.dumps(body), self.headers | headers)
         answer = self.connection.getresponse()
         answer.read()
         if answer.status >= 400:
@@ -108,6 +108,8 @@ def measured(server):
         "write 20 documents": lambda: server.ask(
             "POST", "/db/_bulk_docs", {"docs": [{**DOCUMENT, "_id": f"bulk-{next(numbers)}"} for _ in range(20)]}),
         "list 20 documents": lambda: server.ask("GET", "/full/_all_docs?limit=20&include_docs=true"),
+        "list 20 documents, compressed": lambda: server.ask(
+            "GET", "/full/_all_docs?limit=20&include_docs=true", **{"Accept-Encoding": "gzip"}),
         "list 20 changes": lambda: server.ask("GET", "/full/_changes?limit=20"),
         "find a document": lambda: server.ask("POST", "/full/_find", {"selector": {"n": next(numbers) % 100}}),
     }

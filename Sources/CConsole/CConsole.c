@@ -169,95 +169,111 @@ static const unsigned char file40[] = {
 };
 
 static const unsigned char file41[] = {
-#embed "web/app/parts/command.js"
+#embed "web/app/parts/command-panel.js"
 };
 
 static const unsigned char file42[] = {
-#embed "web/app/parts/dom.js"
+#embed "web/app/parts/command.js"
 };
 
 static const unsigned char file43[] = {
-#embed "web/app/parts/effect-view.js"
+#embed "web/app/parts/database-switch.js"
 };
 
 static const unsigned char file44[] = {
-#embed "web/app/parts/key-list.js"
+#embed "web/app/parts/dom.js"
 };
 
 static const unsigned char file45[] = {
-#embed "web/app/parts/line-table.js"
+#embed "web/app/parts/effect-view.js"
 };
 
 static const unsigned char file46[] = {
-#embed "web/app/parts/member-table.js"
+#embed "web/app/parts/key-list.js"
 };
 
 static const unsigned char file47[] = {
-#embed "web/app/parts/origins.js"
+#embed "web/app/parts/line-table.js"
 };
 
 static const unsigned char file48[] = {
-#embed "web/app/parts/panel.js"
+#embed "web/app/parts/member-table.js"
 };
 
 static const unsigned char file49[] = {
-#embed "web/app/parts/plot.js"
+#embed "web/app/parts/origins.js"
 };
 
 static const unsigned char file50[] = {
-#embed "web/app/parts/policy-form.js"
+#embed "web/app/parts/panel.js"
 };
 
 static const unsigned char file51[] = {
-#embed "web/app/parts/rev-tree.js"
+#embed "web/app/parts/place-sheet.js"
 };
 
 static const unsigned char file52[] = {
-#embed "web/app/parts/spark-line.js"
+#embed "web/app/parts/plot.js"
 };
 
 static const unsigned char file53[] = {
-#embed "web/app/router.js"
+#embed "web/app/parts/policy-form.js"
 };
 
 static const unsigned char file54[] = {
-#embed "web/app/session.js"
+#embed "web/app/parts/rev-tree.js"
 };
 
 static const unsigned char file55[] = {
-#embed "web/app/texts/en.js"
+#embed "web/app/parts/spark-line.js"
 };
 
 static const unsigned char file56[] = {
-#embed "web/app/value/compare.js"
+#embed "web/app/router.js"
 };
 
 static const unsigned char file57[] = {
-#embed "web/app/value/json-text.js"
+#embed "web/app/session.js"
 };
 
 static const unsigned char file58[] = {
-#embed "web/app/value/json.js"
+#embed "web/app/texts/en.js"
 };
 
 static const unsigned char file59[] = {
-#embed "web/app/value/lines.js"
+#embed "web/app/value/compare.js"
 };
 
 static const unsigned char file60[] = {
-#embed "web/app/words.js"
+#embed "web/app/value/json-text.js"
 };
 
 static const unsigned char file61[] = {
-#embed "web/console.css"
+#embed "web/app/value/json.js"
 };
 
 static const unsigned char file62[] = {
-#embed "web/icon.svg"
+#embed "web/app/value/lines.js"
 };
 
 static const unsigned char file63[] = {
+#embed "web/app/words.js"
+};
+
+static const unsigned char file64[] = {
+#embed "web/components.css"
+};
+
+static const unsigned char file65[] = {
+#embed "web/icons.svg"
+};
+
+static const unsigned char file66[] = {
 #embed "web/index.html"
+};
+
+static const unsigned char file67[] = {
+#embed "web/tokens.css"
 };
 
 static const settle_console_file files[] = {
@@ -302,29 +318,33 @@ static const settle_console_file files[] = {
     {"app/pages/view.js", file38, sizeof file38},
     {"app/parts/code-area.js", file39, sizeof file39},
     {"app/parts/code-colours.js", file40, sizeof file40},
-    {"app/parts/command.js", file41, sizeof file41},
-    {"app/parts/dom.js", file42, sizeof file42},
-    {"app/parts/effect-view.js", file43, sizeof file43},
-    {"app/parts/key-list.js", file44, sizeof file44},
-    {"app/parts/line-table.js", file45, sizeof file45},
-    {"app/parts/member-table.js", file46, sizeof file46},
-    {"app/parts/origins.js", file47, sizeof file47},
-    {"app/parts/panel.js", file48, sizeof file48},
-    {"app/parts/plot.js", file49, sizeof file49},
-    {"app/parts/policy-form.js", file50, sizeof file50},
-    {"app/parts/rev-tree.js", file51, sizeof file51},
-    {"app/parts/spark-line.js", file52, sizeof file52},
-    {"app/router.js", file53, sizeof file53},
-    {"app/session.js", file54, sizeof file54},
-    {"app/texts/en.js", file55, sizeof file55},
-    {"app/value/compare.js", file56, sizeof file56},
-    {"app/value/json-text.js", file57, sizeof file57},
-    {"app/value/json.js", file58, sizeof file58},
-    {"app/value/lines.js", file59, sizeof file59},
-    {"app/words.js", file60, sizeof file60},
-    {"console.css", file61, sizeof file61},
-    {"icon.svg", file62, sizeof file62},
-    {"index.html", file63, sizeof file63},
+    {"app/parts/command-panel.js", file41, sizeof file41},
+    {"app/parts/command.js", file42, sizeof file42},
+    {"app/parts/database-switch.js", file43, sizeof file43},
+    {"app/parts/dom.js", file44, sizeof file44},
+    {"app/parts/effect-view.js", file45, sizeof file45},
+    {"app/parts/key-list.js", file46, sizeof file46},
+    {"app/parts/line-table.js", file47, sizeof file47},
+    {"app/parts/member-table.js", file48, sizeof file48},
+    {"app/parts/origins.js", file49, sizeof file49},
+    {"app/parts/panel.js", file50, sizeof file50},
+    {"app/parts/place-sheet.js", file51, sizeof file51},
+    {"app/parts/plot.js", file52, sizeof file52},
+    {"app/parts/policy-form.js", file53, sizeof file53},
+    {"app/parts/rev-tree.js", file54, sizeof file54},
+    {"app/parts/spark-line.js", file55, sizeof file55},
+    {"app/router.js", file56, sizeof file56},
+    {"app/session.js", file57, sizeof file57},
+    {"app/texts/en.js", file58, sizeof file58},
+    {"app/value/compare.js", file59, sizeof file59},
+    {"app/value/json-text.js", file60, sizeof file60},
+    {"app/value/json.js", file61, sizeof file61},
+    {"app/value/lines.js", file62, sizeof file62},
+    {"app/words.js", file63, sizeof file63},
+    {"components.css", file64, sizeof file64},
+    {"icons.svg", file65, sizeof file65},
+    {"index.html", file66, sizeof file66},
+    {"tokens.css", file67, sizeof file67},
 };
 
 size_t settle_console_count(void) { return sizeof files / sizeof files[0]; }

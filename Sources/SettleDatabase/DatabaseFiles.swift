@@ -87,7 +87,8 @@ struct DatabaseFiles: Sendable {
     func remove() throws {
         do {
             if FileManager.default.fileExists(atPath: doomed) { try FileManager.default.removeItem(atPath: doomed) }
-            try FileManager.default.moveItem(atPath: folder, toPath: doomed)
+            // The folder's entry is forced to the disk: a loss of power must not bring the database back, whole or in part.
+            try renameDurably(folder, to: doomed)
             // Another process that opens the store may remove it concurrently.
             try? FileManager.default.removeItem(atPath: doomed)
             if FileManager.default.fileExists(atPath: doomed) { try FileManager.default.removeItem(atPath: doomed) }

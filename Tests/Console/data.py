@@ -216,8 +216,8 @@ def a_new_document_and_a_copy(room):
     expect(server.json("GET", "groceries/of%20my%20own")["_rev"].startswith("1-"))
     visit.settled()
     page.get_by_role("button", name="Duplicate").click()
-    page.get_by_label("Id of the copy").wait_for()
-    expect(page.get_by_label("Id of the copy").input_value() == made[-1], "the copy has no id")
+    page.get_by_label("ID of the copy").wait_for()
+    expect(page.get_by_label("ID of the copy").input_value() == made[-1], "the copy has no id")
     page.keyboard.press("Enter")
     page.wait_for_selector(f"h1:has-text('{made[-1]}')")
     expect(server.json("GET", "groceries/" + made[-1])["_rev"].startswith("1-"))
@@ -448,7 +448,7 @@ def changes_are_looked_for(room):
     server.ask("PUT", "moves/while-paused", {})
     page.wait_for_timeout(500)
     expect(page.locator("main li:has-text('while-paused')").count() == 0, "it is not paused")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Resume").click()
     page.wait_for_selector("main li:has-text('while-paused')")
 
 

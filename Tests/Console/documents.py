@@ -36,9 +36,9 @@ def five_thousand_documents(room):
     visit.page.wait_for_selector("td bdi:text-is('3')")
     expect(first_row(visit) == "doc-0000")
     scroll(visit, 1e6, "doc-4999", 60)
-    visit.page.wait_for_selector("tr:has(bdi:text-is('doc-4990')) a:has-text('▲')")
+    visit.page.wait_for_selector("tr:has(bdi:text-is('doc-4990')) a.pill")
     visit.page.wait_for_selector("td bdi:text-is('4995')")
-    expect(visit.page.query_selector("tr:has(bdi:text-is('doc-4991')) a:has-text('▲')") is None)
+    expect(visit.page.query_selector("tr:has(bdi:text-is('doc-4991')) a.pill") is None)
     expect(visit.page.get_attribute(".key-list table", "aria-rowcount") == "5001")
     expect(visit.page.inner_text(".toolbar [role=status]") == "Rows 4,001–5,000", "more than 1,000 rows are kept")
     found = visit.axe()
@@ -182,7 +182,7 @@ def a_query_tells_its_plan(room):
     expect(visit.page.input_value("dialog input") == "n")
     visit.page.keyboard.press("Enter")
     visit.page.wait_for_selector("text=from 4990 on")
-    visit.page.wait_for_selector("h3:has-text('indexes passed over') + ul li:has-text('by-other: the query does not ask for all of its members')")
+    visit.page.wait_for_selector("h3:has-text('indexes passed over') + ul li:has-text('by-other: the query does not ask for all of its fields')")
     visit.page.get_by_role("button", name="JSON").click()
     visit.page.click("li summary:has-text('doc-4991')")
     visit.page.wait_for_selector("pre:has-text('4991')")
@@ -191,7 +191,7 @@ def a_query_tells_its_plan(room):
 
 
 VALUES = r"""async () => {
-  const at = document.querySelector('link[rel=stylesheet]').href.replace('console.css', 'app/value/');
+  const at = document.querySelector('link[rel=stylesheet]').href.replace('tokens.css', 'app/value/');
   const [json, text, compare] = await Promise.all(['json', 'json-text', 'compare'].map(name => import(`${at}${name}.js`)));
   const deep = end => '{"a":['.repeat(10000) + end + ']}'.repeat(10000);
   const [one, other] = [json.parse(deep(1)), json.parse(deep(2))];
@@ -217,7 +217,7 @@ def values(room):
     expect(found["rev"] == '{"x":{"_rev":"1-a"},"_rev" : "2-b","n":1.0}', str(found))
     visit.go("#/groceries/doc")
     visit.page.get_by_label("The document", exact=True).fill('{"_id":"deepest","d":' + '{"a":[' * 5000 + "1" + "]}" * 5000 + ',"d":1,"d":2}')
-    visit.page.wait_for_selector("text=The name “d” stands twice")
+    visit.page.wait_for_selector("text=The name “d” appears twice")
 
 
 DOCUMENTS = [five_thousand_documents, an_exact_id, typing_goes_on, a_query_tells_its_plan, an_older_revision, values, eight_megabytes]

@@ -4,7 +4,7 @@ import hashlib
 import json
 import urllib.error
 
-from room import expect, milk, revision
+from room import choose_policy, expect, milk, revision
 
 LOST = "section[aria-label='What will be lost']"
 
@@ -27,13 +27,13 @@ def open_conflict(room, database, identifier, **options):
 
 
 def choose(visit, policy):
-    visit.page.get_by_label("Policy").select_option(policy)
+    choose_policy(visit.page, policy)
     visit.settled()
 
 
 def shown_rows(visit):
     """The path and the result of each row."""
-    return [(row.get_attribute("data-path"), row.query_selector("td.result").inner_text().strip()) for row in visit.page.query_selector_all("tbody tr[data-path]")]
+    return [(row.get_attribute("data-path"), row.query_selector("td.result .v").inner_text().strip()) for row in visit.page.query_selector_all("tbody tr[data-path]")]
 
 
 def rehearsed(room, database, identifier, **request):
@@ -45,8 +45,10 @@ def rehearsed(room, database, identifier, **request):
 def is_as_told(visit, effect, what):
     """The page shows the rows, the results and the losses of an effect, and no others."""
     rows = shown_rows(visit)
-    expect([path for path, _ in rows] == [row["path"] for row in effect["rows"]], f"{what}: {rows}")
-    for (path, shown), row in zip(rows, effect["rows"]):
+    told = {row["path"]: row for row in effect["rows"]}
+    expect(sorted(path for path, _ in rows) == sorted(told), f"{what}: {rows}")
+    for path, shown in rows:
+        row = told[path]
         if effect["outcome"] == "deletes":
             expected = "deleted"
         elif "result" not in row:
@@ -96,7 +98,7 @@ def a_deletion_is_called_one(room):
         expect("deletes the document" in visit.page.inner_text(".dock strong.bad"), "the dock does not say it")
         expect({shown for _, shown in shown_rows(visit)} == {"deleted"}, str(shown_rows(visit)))
         expect(visit.page.inner_text(".act") == "Delete the document", visit.page.inner_text(".act"))
-        row = visit.page.locator(f"tr[data-policy='{policy}']").inner_text()
+        row = visit.page.locator(f"[data-policy='{policy}']").inner_text()
         expect("deletes the document" in row, row)
     visit.page.click(".act")
     visit.page.wait_for_selector("text=Settled:")
@@ -113,10 +115,10 @@ def joined_values_are_not_lost(room):
     room.server.store("joined", *milk("milk"))
     visit = open_conflict(room, "joined", "milk")
     for place, rule in (("/count", "sum"), ("/tags", "union")):
-        visit.page.get_by_label("Member of a rule").fill(place)
+        visit.page.get_by_label("Field of a rule").fill(place)
         visit.page.get_by_label("Rule", exact=True).select_option(rule)
-        visit.page.get_by_label("Member of a rule").press("Enter")
-        visit.page.wait_for_selector(f"button:has-text('{place}={rule}')")
+        visit.page.get_by_label("Field of a rule").press("Enter")
+        visit.page.wait_for_selector(f"button:has-text('{place} {rule}')")
         visit.settled()
     lost = visit.page.inner_text(LOST)
     expect("/count" not in lost and "/tags" not in lost and '"Soy milk"' in lost, lost)
@@ -199,10 +201,11 @@ def origins_are_not_guessed(room):
 def policies_that_can_not_run_are_not_offered(room):
     """Policies that do not decide a deletion against an edit are not offered, with the reason; a leaf is kept at first."""
     visit = open_conflict(room, "groceries", "tea")
-    offered = {one.get_attribute("value"): one.is_disabled() for one in visit.page.get_by_label("Policy").locator("option").all()}
-    expect(offered["threeWayMerge"] and offered["mostRevisions"] and not offered["deletesWin"], str(offered))
-    row = visit.page.locator("tr[data-policy='threeWayMerge']")
-    expect(row.locator("button").count() == 0 and "deletesWin" in row.inner_text(), row.inner_text())
+    offered = [one.get_attribute("value") for one in visit.page.locator(".ways input").all()]
+    expect("threeWayMerge" not in offered and "mostRevisions" not in offered and "deletesWin" in offered, str(offered))
+    visit.page.get_by_text("policies do not apply").click()
+    row = visit.page.locator("[data-policy='threeWayMerge']")
+    expect(row.locator("input").count() == 0 and "deletesWin" in row.inner_text(), row.inner_text())
     expect(visit.page.is_disabled(".dock button:text-is('Merge')"), "a merge is offered")
     expect("keeps A" in visit.page.inner_text(".dock strong"), visit.page.inner_text(".dock"))
 
@@ -234,7 +237,7 @@ def many_are_deleted_only_after_a_second_question(room):
     visit.log_in()
     visit.go("#/mixed/settle?kind=all")
     page = visit.page
-    page.get_by_label("Policy").select_option("deletesWin")
+    choose_policy(page, "deletesWin")
     page.get_by_role("button", name="Rehearse").click()
     page.wait_for_selector("text=Done: 13 of 13")
     expect(page.inner_text(".counts") == "0 merged, 1 kept as one leaf, 12 deleted", page.inner_text(".counts"))

@@ -15,14 +15,14 @@ def a_replication_of_this_server(room):
     visit.log_in()
     page = visit.page
     visit.go("#/replications")
-    page.get_by_role("button", name="+ New").click()
+    page.get_by_role("button", name="New replication").click()
     page.get_by_label("Name").fill("here")
     for legend, name in (("From", "copied-from"), ("To", "copied-to")):
         side = page.get_by_role("group", name=legend)
         side.get_by_label("Database", exact=True).fill(name)
         expect(side.get_by_label("User").input_value() == "anna", "the user who is logged in is not proposed")
         side.get_by_label("Password").fill(PASSWORD)
-    page.get_by_label("creates the target").check()
+    page.get_by_label("Create the target database").check()
     expect(visit.axe() == [], str(visit.axe()))
     page.get_by_role("button", name="Create").click()
     page.wait_for_selector("tr:has-text('here'):has-text('running')", timeout=30_000)
@@ -138,9 +138,9 @@ def index_by_form(room, server):
     expect(page.locator("text=No matching index found").count() == 0, "the warning stays")
 
     def create(kind, members, name, filter=""):
-        page.get_by_role("button", name="+ New index").click()
+        page.get_by_role("button", name="New index").click()
         page.get_by_label(re.compile("^Kind")).select_option(kind)
-        page.get_by_label(re.compile("^Members")).fill(members)
+        page.get_by_label(re.compile("^Fields")).fill(members)
         page.get_by_label(re.compile("^Name")).fill(name)
         page.get_by_label("Only documents where").fill(filter)
         page.get_by_role("button", name="Create").click()

@@ -8,7 +8,7 @@ ATTACHED = [".", "..", "", "%2e", "a/..", "../..", "?", "plain"]
 
 # Each write of the pages, for one name: those by the documents' functions, and the requests of the others.
 WRITES = """async ([names, attached, rev]) => {
-  const at = document.querySelector('link[rel=stylesheet]').href.replace('console.css', 'app/');
+  const at = document.querySelector('link[rel=stylesheet]').href.replace('tokens.css', 'app/');
   const { ask, path } = await import(`${at}api.js`);
   const { saveDocument, deleteDocument } = await import(`${at}documents/writing.js`);
   const { readDocument } = await import(`${at}documents/reading.js`);

@@ -55,10 +55,10 @@ def databases_named_as_pages(room):
     for name in names:
         page.click(named(name))
         page.wait_for_selector(named(f"in-{name}"))
-        for tab in ("Conflicts", "Changes", "Query", "Rights", "Documents"):
+        for tab in ("Conflicts", "Changes", "Query", "Permissions", "Documents"):
             page.get_by_role("link", name=tab, exact=True).click()
             page.wait_for_selector(f"h1:has-text('{tab}')")
-            expect(page.inner_text("nav.path > a:nth-of-type(2)") == name, f"{tab} of {name} is another place")
+            expect(page.inner_text("nav.path li:nth-child(2)") == name, f"{tab} of {name} is another place")
         page.click(named(f"in-{name}"))
         page.wait_for_selector(f"h1:has-text('in-{name}')")
         page.get_by_role("link", name="127.0.0.1").click()
@@ -126,7 +126,7 @@ def a_file_beside_its_place(room):
     visit.log_in()
     visit.go("#/db/groceries/doc/item-05")
     expect(visit.page.locator("h1").evaluate(drop) == [False, False], "the browser opens the file")
-    visit.page.locator("section:has(> h2:text-is('Attachments'))").evaluate(drop)
+    visit.page.locator("section:has(h2:text-is('Attachments'))").evaluate(drop)
     visit.page.wait_for_selector("li:has-text('dropped.txt')")
     expect("dropped.txt" in room.server.json("GET", "groceries/item-05")["_attachments"])
 

@@ -36,6 +36,11 @@ def revision(identifier, digits, members, deleted=False):
     return {"_id": identifier, "_revisions": history, **members, **({"_deleted": True} if deleted else {})}
 
 
+def choose_policy(page, name):
+    """Chooses the card of a policy."""
+    page.check(f".ways input[value='{name}']")
+
+
 class Server:
     """`settle serve` over a folder of its own."""
 
@@ -111,9 +116,9 @@ def milk(identifier):
 class Visit:
     """A browser's page that notes what must not happen: errors, reports of the policy, requests to others."""
 
-    def __init__(self, browser, server, width=1440, scheme="light", root=None, language="en-US"):
+    def __init__(self, browser, server, width=1440, scheme="light", root=None, language="en-US", **more):
         self.server, self.complaints = server, []
-        self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, ignore_https_errors=True, locale=language)
+        self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, ignore_https_errors=True, locale=language, **more)
         self.context.set_default_timeout(10_000)
         self.page = self.context.new_page()
         self.root = (root or server.url) + "_utils/"

@@ -20,9 +20,10 @@ from effects import EFFECTS
 from elsewhere import ELSEWHERE
 from forms import FORMS
 from inspecting import INSPECTING
+from look import LOOK
 from names import NAMES
 from places import PLACES
-from room import PASSWORD, Server, Visit, browser, expect, milk, revision, signs
+from room import PASSWORD, Server, Visit, browser, choose_policy, expect, milk, revision, signs
 from staying import STAYING
 from wide import WIDE
 
@@ -183,7 +184,7 @@ def three_leaves_are_settled_by_picks(room):
     visit.page.keyboard.press("2")
     visit.page.wait_for_selector("tr[data-path='/count']:has-text('picked by you')")
     visit.page.wait_for_selector("button.act:not([disabled])")
-    shown = [one.get_attribute("title") for one in visit.page.query_selector_all("h2:has-text('What will be written') + ul .rev")]
+    shown = [one.get_attribute("title") for one in visit.page.query_selector_all("section:has(h2:has-text('What will be written')) ul .rev")]
     lost = visit.page.inner_text("section[aria-label='What will be lost']")
     expect("Soy milk" not in lost and "Oat milk" in lost, lost)
     visit.page.keyboard.press("Control+Enter")
@@ -201,25 +202,24 @@ def all_policies_and_a_leaf_that_arrives(room):
     visit = room.visit()
     visit.log_in()
     visit.go("#/groceries/conflict/late")
-    visit.page.wait_for_selector("summary:has-text('What each policy does')")
-    text = visit.page.text_content("details:has(summary:has-text('What each policy does'))")
+    visit.page.wait_for_selector(".ways label:has-text('lost')")
     policies = room.server.json("GET", "_policies")
     settling = [policy for policy in policies["policies"] if policy["decides"]]
-    for policy in settling:
-        expect(policy["name"] in text, f"{policy['name']} is not shown")
-    choice = visit.page.get_by_label("Policy")
-    offered = choice.locator("option").all_text_contents()
-    expect(offered == [policy["name"] for policy in settling], f"the form offers {offered}")
-    expect(choice.input_value() == policies["default"], "another policy is chosen first")
+    cards = visit.page.locator(".ways label")
+    expect(all("lost" in text for text in cards.all_text_contents()), f"an outcome is not shown: {cards.all_text_contents()}")
+    offered = [one.get_attribute("value") for one in visit.page.locator(".ways input").all()]
+    expect(sorted(offered) == sorted(policy["name"] for policy in settling), f"the form offers {offered}")
+    expect(visit.page.is_checked(f".ways input[value='{policies['default']}']"), "another policy is chosen first")
     rules = visit.page.get_by_label("Other clashes").locator("option").all_text_contents()
     expect(rules == [rule["name"] for rule in policies["rules"] if ":" not in rule["name"]], f"the form offers {rules}")
     visit.page.click("footer summary")
+    visit.page.get_by_role("button", name="settle", exact=True).click()
     for policy in settling:
-        choice.select_option(policy["name"])
-        visit.page.wait_for_selector(f"label:has-text('{policy['summary']}')")
+        choose_policy(visit.page, policy["name"])
+        visit.page.wait_for_selector(f"fieldset p:has-text('{policy['summary']}')")
         visit.page.wait_for_selector(f"footer pre:has-text('--policy {policy['name']} ')")
         expect(visit.page.get_by_label("Other clashes").is_visible() == ("on_clash" in policy["options"]))
-    choice.select_option(policies["default"])
+    choose_policy(visit.page, policies["default"])
     visit.page.click("h1")
     visit.page.keyboard.press("3")
     visit.page.wait_for_selector("button.act:not([disabled])")
@@ -504,7 +504,7 @@ SCENARIOS = [
     every_page, a_second_language, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
-    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS,
+    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK,
     *DATA,
 ]
 

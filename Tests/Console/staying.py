@@ -73,7 +73,7 @@ def a_session_ends_on_each_page(room):
     visit = room.visit()
     visit.log_in()
     page = visit.page
-    for where, there in (("#/replications", "+ New"), ("#/replication/_replicator%2Fnone", "documents a second"), ("#/activity", "Activity"), ("#/server", "Settings"), ("#/", "groceries")):
+    for where, there in (("#/replications", "New replication"), ("#/replication/_replicator%2Fnone", "Documents per second"), ("#/activity", "Activity"), ("#/server", "Settings"), ("#/", "groceries")):
         visit.go(where)
         page.wait_for_selector(f"main >> text={there}")
         visit.context.clear_cookies()
@@ -83,7 +83,7 @@ def a_session_ends_on_each_page(room):
         expect(page.locator("main .error:has-text('unauthorized')").count() == 0, f"{where}: {page.inner_text('main')}")
     visit.go("#/db/groceries/journal")
     visit.context.clear_cookies()
-    page.get_by_role("button", name="Read again").click()
+    page.get_by_role("button", name="Refresh").click()
     log_in_over_the_page(page)
     page.wait_for_selector("text=keeps no journal")
     # One that nobody fills in is asked for once, and not while another page is read.
@@ -110,7 +110,7 @@ def the_first_login(room):
     page.goto(visit.root)
     log_in_over_the_page(page)
     page.wait_for_selector("button[aria-label='Delete groceries…']")
-    page.get_by_role("button", name="+ New").click()
+    page.get_by_role("button", name="New database").click()
     page.fill("dialog input", "made-first")
     page.keyboard.press("Enter")
     page.wait_for_selector("h1:has-text('Documents')")

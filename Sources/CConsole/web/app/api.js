@@ -38,6 +38,9 @@ const heard = new EventTarget();
 /** Calls a function with a line about each request that ended. */
 export function onAnswer(listener) { heard.addEventListener('answer', event => listener(event.detail)); }
 
+/** Calls a function after each request with whether the server was reached. */
+export function onReach(listener) { heard.addEventListener('reach', event => listener(event.detail)); }
+
 /** A path whose inserted values are encoded; the first slash of `_design/…` and `_local/…` stays. */
 export function path(strings, ...values) {
   return strings.reduce((result, text, index) => result + encode(values[index - 1]) + text);
@@ -85,18 +88,22 @@ export async function ask(where, options = {}) {
   if (json !== undefined || text !== undefined) sent['Content-Type'] = 'application/json';
   for (let attempt = 0; ; attempt += 1) {
     let response;
+    const began = performance.now();
     try {
       response = await fetch(url, { method, headers: sent, body: content, signal, credentials: 'same-origin' });
     } catch (error) {
       if (signal?.aborted) throw error;
+      heard.dispatchEvent(new CustomEvent('reach', { detail: false }));
       if (isRead && attempt < 2) { await pause(500 * (attempt + 1), signal); continue; }
       throw new ApiError(0, 'unreachable', t.api.theServerDoesNotAnswer, null, null);
     }
+    heard.dispatchEvent(new CustomEvent('reach', { detail: true }));
     if (response.status === 401 && attempt === 0 && !isLogin && await logInOnce()) continue;
     if (response.status === 503 && isRead && attempt < 2) { await pause(1000, signal); continue; }
-    if (raw && response.ok) return response;
-    const answer = await response.text();
-    if (!quiet) heard.dispatchEvent(new CustomEvent('answer', { detail: { method, where, status: response.status } }));
+    const isRaw = raw && response.ok;
+    const answer = isRaw ? '' : await response.text();
+    if (!quiet) heard.dispatchEvent(new CustomEvent('answer', { detail: { method, where, status: response.status, took: performance.now() - began } }));
+    if (isRaw) return response;
     if (response.status >= 400) throw failure(response, answer);
     return { status: response.status, headers: response.headers, text: answer, get json() { return JSON.parse(answer); } };
   }

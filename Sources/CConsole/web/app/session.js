@@ -39,7 +39,8 @@ export function loginFields() {
   const password = h('input', { type: 'password', autocomplete: 'current-password', required: true });
   const code = h('input', { inputmode: 'numeric', autocomplete: 'one-time-code' });
   return {
-    element: h('div', { class: 'stack' }, field(t.common.name, name), field(t.common.password, password), field(t.session.code, code, t.session.ifYouHaveOne)),
+    element: h('div', { class: 'stack' }, field(t.common.name, name), field(t.common.password, password),
+      h('details', {}, h('summary', { class: 'small' }, t.session.ifYouHaveOne), field(t.session.code, code))),
     first: name,
     async send() {
       const token = code.value.trim();

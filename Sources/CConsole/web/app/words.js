@@ -12,10 +12,16 @@ document.documentElement.lang = language;
 export const t = (await LANGUAGES[language]()).default;
 
 const numbers = new Intl.NumberFormat(t.formats.numbers);
-const moments = new Intl.DateTimeFormat(t.formats.moments, { dateStyle: 'medium', timeStyle: 'medium' });
+const SHORT = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+const [moments, olderMoments] = [SHORT, { ...SHORT, year: 'numeric' }].map(form => new Intl.DateTimeFormat(t.formats.moments, form));
 
 export const number = value => numbers.format(value);
-export const moment = milliseconds => moments.format(new Date(milliseconds));
+
+/** A moment, with its year if that is another one. */
+export function moment(milliseconds) {
+  const date = new Date(milliseconds);
+  return (date.getFullYear() === new Date().getFullYear() ? moments : olderMoments).format(date);
+}
 
 export function bytes(value) {
   const units = t.formats.sizes;

@@ -1,7 +1,7 @@
 /** One design document: its functions on the left, and on the right what the chosen one makes of samples. */
 import { ask, path } from '../api.js';
 import { link } from '../router.js';
-import { h, bdi, button, replace, field } from '../parts/dom.js';
+import { h, bdi, button, head, replace, field } from '../parts/dom.js';
 import { panel, dialog, unsaved } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
 import { equal, parse, stringify } from '../value/json.js';
@@ -30,7 +30,7 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
   let isSaved = true;
   let code = null;
   let reduce = null;
-  const [problems, editor] = [h('div'), h('div')];
+  const [problems, editor] = [h('div'), h('div', { class: 'stack' })];
   const tried = trial({ db, signal });
   const main = panel(async () => {
     document = parse((await ask(path`${db}/${whole}`, { signal })).text);
@@ -48,7 +48,7 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
     return [
       h('div', { class: 'toolbar' },
         entries().map(entry => button(`${entry.kind} ${entry.name}`, () => choose(entry), { 'aria-pressed': String(isChosen(entry)) })),
-        document.get(RULE) ? button(t.designDocument.theRule, () => choose({ kind: 'rule' }), { 'aria-pressed': String(chosen?.kind === 'rule') }) : button(t.common.rule, addRule),
+        document.get(RULE) ? button(t.designDocument.theRule, () => choose({ kind: 'rule' }), { 'aria-pressed': String(chosen?.kind === 'rule') }) : button(t.designDocument.addTheRule, addRule),
         Object.keys(KINDS).map(kind => button(`+ ${kind[0].toUpperCase()}${kind.slice(1)}`, () => add(kind)))),
       h('div', { class: 'two' }, editor, tried.element),
     ];
@@ -73,7 +73,7 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
     reduce = chosen.kind === 'view' ? h('input', { value: functions('view').get(chosen.name).get('reduce') ?? '', placeholder: t.designDocument.reduceHint, on: { input: changed } }) : null;
     replace(editor, code.element, reduce && field(t.designDocument.reduce, reduce), h('div', { class: 'toolbar' },
       chosen.kind === 'view' && stored.has(chosen.name) && h('a', { class: 'button', href: link([db, 'view', id], { view: chosen.name }) }, t.view.rowsOfThisView),
-      button(t.designDocument.removeThis(chosen.kind), remove)));
+      button(t.designDocument.removeThis(chosen.kind === 'rule' ? t.designDocument.theRule : chosen.kind), remove)));
     tried.ofKind(chosen.kind, subject, code);
   }
 
@@ -153,7 +153,7 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
   setKeys([{ key: 's', ctrl: true, text: t.common.saveKey, run: save }]);
   main.reload();
   return {
-    element: h('div', {}, h('h1', {}, bdi(id)), h('div', { class: 'toolbar' }, button(t.designDocument.saveButton, save, { class: 'button primary' }), h('a', { class: 'button', href: link([db, 'doc', whole]) }, t.designDocument.asADocument)), problems, main.element),
+    element: h('div', {}, head(bdi(id, { class: 'mono' }), h('a', { class: 'button', href: link([db, 'doc', whole]) }, t.designDocument.asADocument), button(t.designDocument.saveButton, save, { class: 'button primary' })), problems, main.element),
     leave: () => { tried.stop(); return mayLeave(); },
   };
 }

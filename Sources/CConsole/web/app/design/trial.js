@@ -15,7 +15,7 @@ export function trial({ db, signal }) {
   let subject = null;
   let code = null;
   let kind = 'view';
-  const [inputs, outcome] = [h('div', { class: 'stack' }), h('div', { role: 'status' })];
+  const [inputs, outcome] = [h('div', { class: 'stack' }), h('div', { class: 'stack', role: 'status' })];
   const samples = h('input', { type: 'number', min: 1, max: 100, value: 20 });
   const where = h('input', { placeholder: t.trial.samplesHint });
   const [name, roles, query] = [h('input', { placeholder: 'ben' }), h('input', { placeholder: 'staff' }), h('input', { placeholder: 'type=milk' })];
@@ -76,8 +76,8 @@ export function trial({ db, signal }) {
       errors.slice(0, ROWS).map(mistake),
       h('p', {}, t.trial.ms(rows ? t.trial.partOf(t.trial.rowsCount(rows.length)) : '', t.common.documentsCount(pointed(answer.get('docs'))), errors.length ? `, ${t.trial.errorsCount(errors.length)}` : '', stringify(answer.get('milliseconds')))),
       reduced && h('p', {}, t.trial.reduced, h('span', { class: 'mono' }, bdi(stringify(reduced[0].get('value'))))),
-      rows?.length > 0 && h('table', {}, tableHead([t.trial.key, t.trial.value, t.common.document]), h('tbody', {}, rows.slice(0, ROWS).map(row => h('tr', {},
-        h('td', {}, bdi(stringify(row.get('key')))), h('td', {}, bdi(stringify(row.get('value')))), h('td', {}, document(row.get('id'))))))),
+      rows?.length > 0 && h('div', { class: 'scroll' }, h('table', {}, tableHead([t.trial.key, t.trial.value, t.common.document]), h('tbody', {}, rows.slice(0, ROWS).map(row => h('tr', {},
+        h('td', {}, bdi(stringify(row.get('key')))), h('td', {}, bdi(stringify(row.get('value')))), h('td', {}, document(row.get('id')))))))),
       results?.length > 0 && h('table', {}, tableHead([t.common.document, t.trial.outcome]), h('tbody', {}, results.map(result => h('tr', {}, h('td', {}, document(result.get('id'))), verdict(result))))),
       log.length > 0 && h('details', { open: true }, h('summary', {}, t.trial.loggedLinesCount(log.length)), h('pre', {}, log.map(line => [bdi(line), '\n']))));
   }
@@ -88,5 +88,5 @@ export function trial({ db, signal }) {
   }
 
   for (const input of [samples, where, name, roles, query, given]) input.addEventListener('input', soon);
-  return { element: h('div', {}, inputs, outcome), soon, ofKind, stop: () => clearTimeout(timer) };
+  return { element: h('div', { class: 'stack' }, inputs, outcome), soon, ofKind, stop: () => clearTimeout(timer) };
 }

@@ -1,6 +1,6 @@
 /** The attachments of a document: images and the beginnings of texts are shown, everything else is a download. */
 import { ask, address, isExact, path } from '../api.js';
-import { h, bdi, button, replace, field, visible } from '../parts/dom.js';
+import { h, bdi, button, card, icon, replace, field, visible } from '../parts/dom.js';
 import { errorBox, dialog } from '../parts/panel.js';
 import { bytes, t } from '../words.js';
 
@@ -62,7 +62,7 @@ export function attachmentList({ db, id, rev, stubs, signal, mayWrite, onWritten
     };
     return h('li', {}, about,
       (isText || IMAGES.has(plain)) && button(t.common.show, () => tried(show), named(t.common.show)),
-      h('a', { href, download: name.split('/').at(-1), ...named(t.attachments.download) }, t.attachments.download),
+      h('a', { href, download: name.split('/').at(-1), ...named(t.attachments.download) }, icon('download'), t.attachments.download),
       mayWrite && button(t.common.removeButton, () => tried(() => remove(name)), named(t.common.remove)), look);
   }
 
@@ -96,9 +96,9 @@ export function attachmentList({ db, id, rev, stubs, signal, mayWrite, onWritten
   }
 
   const file = h('input', { type: 'file', multiple: true, on: { change: () => tried(() => upload([...file.files])).finally(() => { file.value = ''; }) } });
-  const section = h('section', {}, h('h2', {}, t.attachments.attachments),
+  const section = card(t.attachments.attachments, [
     Object.keys(stubs).length === 0 && h('p', { class: 'muted' }, t.common.none),
-    h('ul', {}, Object.entries(stubs).map(line)), mayWrite && field(t.attachments.attachFiles, file, t.attachments.orDropThemHere), problems);
+    h('ul', { class: 'list' }, Object.entries(stubs).map(line)), mayWrite && field(t.attachments.attachFiles, file, t.attachments.orDropThemHere), problems]);
   if (mayWrite) {
     section.addEventListener('dragover', event => event.preventDefault());
     section.addEventListener('drop', event => { event.preventDefault(); tried(() => upload([...event.dataTransfer.files])); });

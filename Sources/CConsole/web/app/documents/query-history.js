@@ -37,7 +37,7 @@ export function queryHistory({ db, current, onChoose }) {
 
   function draw() {
     const { last, saved } = stored();
-    const part = (title, lines) => lines.length > 0 && [h('h2', {}, title), h('ul', { class: 'plain' }, lines)];
+    const part = (title, lines) => lines.length > 0 && [h('h2', {}, title), h('ul', { class: 'list' }, lines)];
     replace(list, part(t.queryHistory.saved, saved.map(({ name, text }) => line(text, name))), part(t.queryHistory.last, last.map(text => line(text))),
       last.length + saved.length === 0 && h('p', { class: 'muted' }, t.queryHistory.none));
   }

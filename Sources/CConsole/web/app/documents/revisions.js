@@ -1,6 +1,6 @@
 /** The revisions of a document beside its text: which bodies are kept, which are gone, and links to them. */
 import { link } from '../router.js';
-import { h } from '../parts/dom.js';
+import { h, card } from '../parts/dom.js';
 import { number, short, t } from '../words.js';
 
 const FEW = 12;
@@ -31,8 +31,7 @@ export function revisionList({ db, id, tree, shown }) {
       revision.stored && shown && revision.rev !== shown && [' ', comparison(...inOrder(revision.rev, shown), short(revision.rev))]);
   };
   const comparison = (a, b, name) => h('a', { href: link([db, 'compare', id], { a, b }), 'aria-label': t.revisions.compareWith(name) }, t.revisions.compare);
-  return h('section', {}, h('h2', {}, t.common.revisions),
-    h('p', { class: 'muted' }, t.revisions.keptRevisionsServeReplicationBodies(t.revisions.bodiesCount(all.filter(revision => revision.stored).length))),
-    h('ul', { class: 'plain' }, all.slice(0, FEW).map(line)),
-    all.length > FEW && h('details', {}, h('summary', {}, t.revisions.olderRevisions), h('ul', { class: 'plain' }, all.slice(FEW, MOST).map(line))));
+  return card(t.common.revisions, [h('p', { class: 'muted small' }, t.revisions.keptRevisionsServeReplicationBodies(t.revisions.bodiesCount(all.filter(revision => revision.stored).length))),
+    h('ul', { class: 'list' }, all.slice(0, FEW).map(line)),
+    all.length > FEW && h('details', {}, h('summary', {}, t.revisions.olderRevisions), h('ul', { class: 'list' }, all.slice(FEW, MOST).map(line)))]);
 }

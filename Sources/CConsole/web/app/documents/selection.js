@@ -61,7 +61,7 @@ export function selection({ rows, redraw, acts, onChange }) {
       if (chosen.has(row.id)) chosen.set(row.id, row.rev);
       const box = h('input', {
         type: 'checkbox', checked: chosen.has(row.id), disabled: row.isDeleted, 'aria-label': t.selection.select(visible(row.id)),
-        on: { click: event => { chooseTo(row, box.checked, event.shiftKey); if (event.shiftKey) redraw(); } },
+        on: { click: event => { chooseTo(row, box.checked, event.shiftKey); redraw(); } },
       });
       const cell = h('td', {}, box);
       items.set(cell, row);

@@ -2,7 +2,7 @@
 import { ask, ApiError, path, stream } from '../api.js';
 import { link, setQuery } from '../router.js';
 import { readChange } from '../documents/reading.js';
-import { h, bdi, button, field, replace } from '../parts/dom.js';
+import { h, bdi, button, field, head, replace } from '../parts/dom.js';
 import { errorBox } from '../parts/panel.js';
 import { sparkLine } from '../parts/spark-line.js';
 import { stringify } from '../value/json.js';
@@ -26,9 +26,9 @@ const NAMES = { created: t.changes.created, edited: t.changes.edited, deleted: t
 
 export default function page({ db, query, signal, setTitle, setSame, setKeys }) {
   setTitle(t.changes.changesTitle(db));
-  const list = h('ul', { class: 'plain' });
+  const list = h('ul', { class: 'list' });
   const problems = h('div');
-  const state = h('span', { role: 'status' });
+  const state = h('span', { class: 'pill', role: 'status' });
   const rate = sparkLine({ label: t.changes.changesASecond });
   const pause = button(t.changes.pause, () => (feed ? end(t.changes.paused) : begin()));
   let feed = null;
@@ -234,7 +234,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   setKeys([{ key: ' ', text: t.changes.pauseOrGo, run: () => pause.click() }]);
   first();
   return {
-    element: h('div', {}, h('h1', {}, t.common.changes), form, h('div', { class: 'toolbar' }, state, pause, rate.element), problems, shown, h('div', { class: 'arrivals' }, arrivals), more, list),
+    element: h('div', {}, head([t.common.changes, state], pause), form, rate.element, problems, shown, h('div', { class: 'arrivals' }, arrivals), more, list),
     leave() {
       clearInterval(clock);
       document.removeEventListener('visibilitychange', hide);

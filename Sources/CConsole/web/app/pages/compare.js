@@ -1,7 +1,7 @@
 /** Two revisions of a document side by side: the fields that differ, and the whole texts by lines. */
 import { isExact, path } from '../api.js';
 import { link, setQuery } from '../router.js';
-import { h, bdi, field, replace, tableHead } from '../parts/dom.js';
+import { h, bdi, field, head, replace, tableHead } from '../parts/dom.js';
 import { panel } from '../parts/panel.js';
 import { lineTable } from '../parts/line-table.js';
 import { differences } from '../value/compare.js';
@@ -51,7 +51,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     if (found.length === 0) return h('p', { class: 'muted' }, t.compare.noFieldDiffers);
     return [
       h('p', { role: 'status' }, t.compare.fieldsDiffer(found.length)),
-      h('table', { class: 'cards' }, tableHead([t.bulk.field, short(a), short(b)]), h('tbody', {}, found.map(row))),
+      h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead([t.bulk.field, short(a), short(b)]), h('tbody', {}, found.map(row)))),
       h('h2', {}, t.compare.wholeText), lineTable(before.text, after.text, t.compare.byLines),
     ];
   }
@@ -69,6 +69,6 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
 
   setKeys([{ key: 'r', text: t.common.readAgain, run: () => tree.reload() }]);
   tree.reload();
-  const back = h('p', {}, h('a', { href: link([db, 'doc', id]) }, t.common.toTheDocument));
-  return { element: h('div', {}, h('h1', {}, t.compare.revisionsOf, bdi(id)), back, tree.element, main.element) };
+  const back = h('a', { class: 'button', href: link([db, 'doc', id]) }, t.common.toTheDocument);
+  return { element: h('div', {}, head(h('span', {}, t.compare.revisionsOf, bdi(id)), back), tree.element, main.element) };
 }

@@ -4,8 +4,8 @@
  */
 import { address, ask, isExact, path } from '../api.js';
 import { link } from '../router.js';
-import { h, bdi, button, replace } from '../parts/dom.js';
-import { panel, errorBox } from '../parts/panel.js';
+import { h, bdi, button, card, head, icon, letter, patch, replace } from '../parts/dom.js';
+import { panel, errorBox, stateBox } from '../parts/panel.js';
 import { memberTable } from '../parts/member-table.js';
 import { revTree } from '../parts/rev-tree.js';
 import { effectRows, lostList, policyOutcomes, writeList } from '../parts/effect-view.js';
@@ -27,16 +27,18 @@ const MISSING = {
 export default async function page({ db, id, signal, setTitle, setSame, setKeys }) {
   setTitle(t.conflict.conflictTitle(id));
   const picks = new Map();
-  const [preview, outcomes, notes, done, choices] = [h('div'), h('div'), h('div'), h('div'), h('span', { class: 'toolbar' })];
+  const [preview, notes, done, choices, pills] = [h('div', { class: 'stack' }), h('div'), h('div'), h('span', { class: 'seg' }), h('span', { class: 'row' })];
   const sentence = h('span', { class: 'grow', role: 'status' });
   let way = { name: 'merge' };
   let found = null;
   let table = null;
   let plan = null;
+  let list = null; // of leaves, where they are many
   let turn = 0;
   const policy = policyForm(await readPolicies(), () => { way = { name: 'merge' }; showSame(); rehearse(); });
   const settleButton = button(t.common.settle, settle, { class: 'button primary act', title: t.common.ctrlEnter, disabled: true });
   const main = panel(load, show, { label: t.conflict.readingTheConflict });
+  const skip = h('a', { class: 'button quiet', href: link([db, 'conflicts']) }, t.conflict.leave);
   const dock = h('div', { class: 'dock toolbar', role: 'group', 'aria-label': t.conflict.theResult, hidden: true });
 
   function showSame() {
@@ -57,28 +59,41 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     found = read;
     plan = null;
     const drawing = read.tree && revTree(read.tree, read.rev);
-    dock.hidden = !read.value.get('conflict');
+    dock.hidden = policy.element.hidden = !read.value.get('conflict');
+    replace(pills);
     if (dock.hidden) {
       settleButton.disabled = true;
       replace(preview);
-      replace(outcomes);
-      return [h('p', { role: 'status' }, t.conflict.thisDocument), drawing];
+      return [stateBox({ art: 'together', title: t.conflict.thisDocument }), drawing && card(t.revTree.revisionTree, drawing)];
     }
     const all = read.value.get('leaves');
     const names = new Map(all.map((leaf, index) => [leaf.get('rev'), index < 26 ? String.fromCharCode(65 + index) : `${index + 1}`]));
     const sides = all.filter(leaf => !leaf.get('deleted')).map((leaf, index) => side(leaf, index, names.get(leaf.get('rev')), read.origins));
     Object.assign(found, { names, sides });
     offer(read.value.get('policies') ?? []);
+    list = h('select', { 'aria-label': t.conflict.leafToKeep }, sides.map(entry => h('option', { value: entry.rev, selected: entry.rev === way.rev }, entry.label)));
     drawChoices();
     table = memberTable({ hasBase: Boolean(read.value.get('base')), sides, picks, rows, view: attachment, onPick: () => choose({ name: 'merge' }) });
     const missing = read.value.get('missing_base');
-    return h('div', { class: 'inspect' }, drawing, h('div', {},
-      h('p', {}, t.conflict.base(t.conflict.leavesCount(all.length), read.value.get('base') ? short(read.value.get('base').get('rev')) : t.common.none)),
-      all.some(leaf => leaf.get('deleted')) && h('p', { class: 'warn' }, t.conflict.aDeletionAgainstAnEdit),
-      missing && h('p', { class: 'warn' }, MISSING[missing] ?? missing),
-      all.some(leaf => leaf.get('omitted')) && h('p', { class: 'warn' }, t.conflict.someLeavesAreTooLarge),
-      sides.length > MOST_BUTTONS && h('details', {}, h('summary', {}, t.conflict.theLeaves), h('ul', {}, sides.map(entry => h('li', {}, entry.title)))),
-      table.element, originForm({ db, origins: read.origins, leaves: all, onSave: reload })), preview);
+    replace(pills, h('span', { class: 'pill warn' }, icon('conflict'), t.conflict.leavesCount(all.length)),
+      h('span', { class: 'muted small' }, read.value.get('base') ? t.conflict.baseIs(short(read.value.get('base').get('rev'))) : t.conflict.noCommonBase));
+    const banner = words => h('p', { class: 'note warn' }, words);
+    return h('div', { class: 'inspect' }, h('div', {},
+      all.some(leaf => leaf.get('deleted')) && banner(t.conflict.aDeletionAgainstAnEdit),
+      missing && banner(MISSING[missing] ?? missing),
+      all.some(leaf => leaf.get('omitted')) && banner(t.conflict.someLeavesAreTooLarge),
+      sides.length > MOST_BUTTONS && h('details', {}, h('summary', {}, t.conflict.theLeaves), h('ul', { class: 'list' }, sides.map(entry => h('li', {}, entry.title)))),
+      table.element, originForm({ db, origins: read.origins, leaves: all, onSave: reload })), h('div', {}, preview, drawing && card(t.revTree.revisionTree, drawing)));
+  }
+
+  /** The way to the conflict behind this one, so that a list is worked off. */
+  async function findNext() {
+    try {
+      const { rows: some } = (await ask(path`${db}/_conflicts`, { query: { kind: 'all', limit: 2, startkey: JSON.stringify(id) }, signal, quiet: true })).json;
+      const next = some.find(row => row.id !== id);
+      skip.href = next ? link([db, 'conflict', next.id]) : link([db, 'conflicts']);
+      skip.dataset.next = next?.id ?? '';
+    } catch { /* The list is the way then. */ }
   }
 
   async function reload() {
@@ -90,7 +105,7 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     const label = `${name} ${short(leaf.get('rev'))}`;
     return {
       rev: leaf.get('rev'), name, label, doc: leaf.get('doc') ?? null,
-      title: [label, h('span', { class: 'blame' }, bdi([index === 0 && t.common.winner, recorded(origins, leaf)].filter(Boolean).join(', ')))],
+      title: [letter(name), ' ', h('span', { class: 'rev' }, short(leaf.get('rev'))), h('span', { class: 'blame' }, bdi([index === 0 && t.common.winner, recorded(origins, leaf)].filter(Boolean).join(', ')))],
       blame: place => stamped(origins, leaf, place),
     };
   }
@@ -107,11 +122,10 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
 
   /** Policies that do not settle this conflict are not offered; then a leaf is kept at first. */
   function offer(policies) {
-    const reasons = new Map(policies.filter(entry => entry.get('settles') === false).map(entry => [entry.get('name'), entry.get('reason')]));
-    found.canMerge = policy.offer(reasons);
+    const { outcomes, reasons } = policyOutcomes(policies, named);
+    found.canMerge = policy.offer(outcomes, reasons);
     if (way.name === 'merge' && !found.canMerge) way = { name: 'keep', rev: found.sides[0].rev };
     if (way.name === 'keep' && !leaves().includes(way.rev)) way = { name: 'merge' };
-    replace(outcomes, policyOutcomes(policies, { named, onChoose: name => policy.choose(name) }));
   }
 
   function rows() { return plan && effectRows(plan.get('effect') ?? new Map([['rows', []]]), { named, isPicked: place => way.name === 'merge' && isPicked(place) }); }
@@ -135,14 +149,13 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
 
   function drawChoices() {
     const { sides, canMerge } = found;
-    const one = (label, next, attributes) => button(label, () => choose(next), { ...attributes, class: 'button', 'aria-pressed': String(way.name === next.name && way.rev === next.rev) });
-    const list = h('select', { 'aria-label': t.conflict.leafToKeep }, sides.map(entry => h('option', { value: entry.rev, selected: entry.rev === way.rev }, entry.label)));
-    replace(choices,
-      one(t.conflict.merge, { name: 'merge' }, { disabled: !canMerge }),
+    const one = (label, next, attributes) => button(label, () => choose(next), { class: 'button', ...attributes, 'aria-pressed': String(way.name === next.name && way.rev === next.rev) });
+    patch(choices,
+      one([icon('merge'), t.conflict.merge], { name: 'merge' }, { disabled: !canMerge }),
       sides.length <= MOST_BUTTONS
-        ? sides.map(entry => one(t.conflict.keepLeaf(entry.name), { name: 'keep', rev: entry.rev }, { title: entry.label }))
+        ? sides.map(entry => one([t.conflict.keep, letter(entry.name)], { name: 'keep', rev: entry.rev }, { title: entry.label }))
         : [list, button(t.conflict.keepThisLeaf, () => choose({ name: 'keep', rev: list.value }), { class: 'button', 'aria-pressed': String(way.name === 'keep') })],
-      one(t.common.deleteAction, { name: 'delete' }));
+      one([icon('trash'), t.common.deleteAction], { name: 'delete' }, { class: 'button bad' }));
   }
 
   function request(isDry) {
@@ -188,17 +201,17 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
       : outcome === 'keeps' ? t.conflict.keepAndClose(found.names.get(effect.get('keeps')) ?? short(effect.get('keeps'))) : t.conflict.settleAsMerged;
     settleButton.className = `button ${isDeletion ? 'danger' : 'primary'} act`;
     if (plan.get('outcome') !== 'settled') {
-      replace(preview, h('p', { class: 'warn' }, plan.get('outcome') === 'left' ? t.conflict.thisPolicyLeavesTheConflict : t.conflict.nothingToSettle), reason && h('p', {}, bdi(named(reason))));
+      replace(preview, h('p', { class: 'note warn' }, plan.get('outcome') === 'left' ? t.conflict.thisPolicyLeavesTheConflict : t.conflict.nothingToSettle), reason && h('p', {}, bdi(named(reason))));
       return;
     }
-    replace(preview, isDeletion && h('p', { class: 'bad', role: 'alert' }, bdi(words)), reason && h('p', {}, bdi(named(reason))),
-      lostList(effect, { nameOf: rev => found.names.get(rev) ?? short(rev) }), writeList(plan));
+    replace(preview, isDeletion && h('p', { class: 'note bad', role: 'alert' }, icon('warn'), bdi(words)),
+      lostList(effect, { nameOf: rev => found.names.get(rev) ?? short(rev) }), writeList(plan), reason && h('p', { class: 'small muted' }, bdi(named(reason))));
     settleButton.disabled = (plan.get('refused') ?? []).length > 0;
   }
 
   /** Somebody else has written meanwhile: what is there now is shown, and the picks are laid over it. */
   async function changed() {
-    replace(notes, h('p', { class: 'warn', role: 'alert' }, t.conflict.theLeavesHaveChangedMeanwhile));
+    replace(notes, h('p', { class: 'note warn', role: 'alert' }, t.conflict.theLeavesHaveChangedMeanwhile));
     await main.reload();
     for (const [place, pick] of picks) if (pick.rev && !leaves().includes(pick.rev)) picks.delete(place);
     if (found.value.get('conflict')) await rehearse();
@@ -211,9 +224,10 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     try {
       const answer = (await ask(path`${db}/_settle/${id}`, { method: 'POST', text: request(false) })).json;
       replace(notes);
-      replace(done, h('div', { class: 'card', role: 'status' },
-        h('p', { class: 'good' }, t.conflict.settledWrittenStays(t.conflict.revisionsCount(answer.written.length), short(answer.rev)), h('a', { href: link([db, 'doc', id]) }, t.conflict.lookAtIt)),
+      replace(done, h('div', { class: 'note good', role: 'status' }, icon('check'),
+        h('p', { class: 'grow' }, t.conflict.settledWrittenStays(t.conflict.revisionsCount(answer.written.length), short(answer.rev)), h('a', { href: link([db, 'doc', id]) }, t.conflict.openDocument)),
         h('div', { class: 'toolbar' }, before.sides.filter(entry => entry.doc).map(entry => button(t.conflict.takeBack(entry.label), () => takeBack(entry, answer.rev), { class: 'button small' })))));
+      if (skip.dataset.next) done.firstChild.append(h('a', { class: 'button small', href: skip.href }, t.conflict.nextConflict));
       picks.clear();
       await reload();
     } catch (error) {
@@ -226,7 +240,7 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     try {
       const text = stringify(new Map([...entry.doc, ['_rev', rev]]));
       const written = await saveDocument(db, id, text);
-      replace(done, h('p', { class: 'good', role: 'status' }, t.conflict.isWrittenAgain(entry.label, short(written))));
+      replace(done, h('p', { class: 'note good', role: 'status' }, t.conflict.isWrittenAgain(entry.label, short(written))));
       reload();
     } catch (error) { done.append(errorBox(error)); }
   }
@@ -236,15 +250,16 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     { key: '0', text: t.conflict.takeTheBase, run: () => table?.pickBase() }, { key: 'x', text: t.conflict.removeTheMember, run: () => table?.pickNone() },
     { key: 'e', text: t.conflict.editTheValue, run: () => table?.editCurrent() }, { key: 'n', text: t.conflict.nextClash, run: () => table?.move(1) },
     { key: 'p', text: t.conflict.previousClash, run: () => table?.move(-1) }, { key: 'u', text: t.conflict.takeTheLastPickBack, run: () => table?.undo() },
-    { key: 'Enter', ctrl: true, text: t.conflict.settle, run: settle },
+    { key: ']', text: t.conflict.nextConflict, run: () => skip.click() }, { key: 'Enter', ctrl: true, text: t.conflict.settle, run: settle },
   ]);
+  policy.element.hidden = true; // until its outcomes are there
   showSame();
-  replace(dock, choices, sentence, settleButton);
+  replace(dock, choices, sentence, skip, settleButton);
   reload();
+  findNext();
   return {
-    element: h('div', {}, h('h1', {}, bdi(id)), done, notes, policy.element, outcomes, main.element,
-      h('div', { class: 'toolbar' }, h('a', { class: 'button', href: link([db, 'conflicts']) }, t.conflict.leave), h('a', { href: link([db, 'doc', id]) }, t.conflict.toTheDocument)),
-      dock),
+    element: h('div', {}, head([bdi(id, { class: 'mono' }), pills], h('a', { class: 'button', href: link([db, 'doc', id]) }, icon('doc'), t.conflict.openDocument)),
+      done, notes, policy.element, main.element, dock),
     leave: () => picks.size === 0 || confirm(t.conflict.thePicksAreNotSettled),
   };
 }

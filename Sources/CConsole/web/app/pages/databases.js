@@ -2,8 +2,8 @@
 import { ask, path } from '../api.js';
 import { link, setQuery } from '../router.js';
 import { session, onSession } from '../session.js';
-import { h, bdi, tableHead, button, field, prefixInput } from '../parts/dom.js';
-import { panel, dialog, confirmByTyping } from '../parts/panel.js';
+import { h, bdi, tableHead, button, field, head, icon, prefixInput, searchBox } from '../parts/dom.js';
+import { panel, dialog, confirmByTyping, stateBox } from '../parts/panel.js';
 import { number, bytes, t } from '../words.js';
 
 const PAGE = 50;
@@ -19,7 +19,7 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
   const search = prefixInput(t.databases.anyPartOfAName, prefix, filter, t.databases.search);
   const note = h('p', { class: 'muted', role: 'status' });
   const list = panel(load, show, { label: t.databases.readingTheNames, again: 10_000, signal });
-  const made = button(t.common.new, create);
+  const made = button([icon('plus'), t.databases.new], create, { class: 'button primary' });
 
   function filter(begin) {
     [prefix, limit] = [begin, PAGE];
@@ -57,8 +57,8 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
   }
 
   function show({ rows, hasMore, isHidden }) {
-    if (isHidden) return h('p', { class: 'muted' }, t.databases.theListOfDatabases);
-    if (rows.length === 0) return h('p', { class: 'muted' }, prefix ? t.databases.noDatabaseMatches(prefix) : t.databases.thereIsNoDatabaseYet);
+    if (isHidden) return stateBox({ art: 'locked', title: t.databases.theListOfDatabases });
+    if (rows.length === 0) return stateBox({ title: prefix ? t.databases.noDatabaseBegins(prefix) : t.databases.thereIsNoDatabaseYet });
     return [
       h('div', { class: 'scroll' }, h('table', { class: 'cards' },
         tableHead([t.common.name, t.common.documents, t.common.conflicts, t.databases.deleted, t.databases.size, ''], index => index > 0 && index < 5),
@@ -73,10 +73,10 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
     return h('tr', { 'data-key': key },
       h('th', { scope: 'row' }, h('a', { href: link([key, 'docs']) }, bdi(key))),
       h('td', { class: 'num', 'data-label': t.databases.documents }, number(info.doc_count)),
-      h('td', { class: 'num', 'data-label': t.databases.conflicts }, open ? h('a', { href: link([key, 'conflicts']), class: 'warn' }, `${number(open)} ▲`) : '0'),
+      h('td', { class: 'num', 'data-label': t.databases.conflicts }, open ? h('a', { href: link([key, 'conflicts']), class: 'pill warn' }, icon('conflict'), number(open)) : h('span', { class: 'muted' }, '0')),
       h('td', { class: 'num', 'data-label': t.common.deleted }, number(info.doc_del_count)),
       h('td', { class: 'num', 'data-label': t.databases.sizeLabel }, bytes(info.sizes.file)),
-      h('td', {}, info.compact_running && h('span', { class: 'chip' }, t.databases.compacting), ' ',
+      h('td', { class: 'act' }, info.compact_running && h('span', { class: 'chip' }, t.databases.compacting), ' ',
         session.isAdmin && button(t.common.delete, () => remove(key, info), { class: 'button small', 'aria-label': t.databases.delete(key) })));
   }
 
@@ -105,6 +105,6 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
     made.hidden = !session.isAdmin;
     reload();
   }, signal);
-  return { element: h('div', {}, h('h1', {}, t.common.databases), h('div', { class: 'toolbar' }, search, made, form), note, list.element) };
+  return { element: h('div', {}, head(t.common.databases, made), h('div', { class: 'toolbar' }, searchBox(search), form), note, list.element) };
 }
 

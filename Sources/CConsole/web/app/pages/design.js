@@ -1,8 +1,8 @@
 /** Design documents: their functions, and what these make of samples before they are saved. */
 import { ask, path } from '../api.js';
 import { link } from '../router.js';
-import { h, bdi, button, field, tableHead } from '../parts/dom.js';
-import { panel, dialog } from '../parts/panel.js';
+import { h, bdi, button, field, head, icon, tableHead } from '../parts/dom.js';
+import { panel, dialog, stateBox } from '../parts/panel.js';
 import { saveDocument } from '../documents/writing.js';
 import { one } from '../design/document.js';
 import { t } from '../words.js';
@@ -14,12 +14,12 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
     setTitle(t.design.designDocumentsTitle(db));
     setSame({ url: path`${db}/_design_docs`, query: { include_docs: true }, settle: ['design', ['list', { db }]] });
     const all = panel(async () => (await ask(path`${db}/_design_docs`, { query: { include_docs: true, limit: 200 }, signal })).json.rows, rows => rows.length === 0
-      ? h('p', { class: 'muted' }, t.design.thereIsNoDesignDocument)
-      : h('table', { class: 'cards' }, tableHead([t.common.name, t.design.language, t.design.views, t.design.filters, t.design.updates, t.common.ruleColumn]), h('tbody', {}, rows.map(({ id: whole, doc }) => h('tr', {},
+      ? stateBox({ title: t.design.thereIsNoDesignDocument })
+      : h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead([t.common.name, t.design.language, t.design.views, t.design.filters, t.design.updates, t.design.ruleColumn]), h('tbody', {}, rows.map(({ id: whole, doc }) => h('tr', {},
         h('th', { scope: 'row' }, h('a', { href: doc.language === 'query' ? link([db, 'query']) : link([db, 'design', whole.slice(8)]) }, bdi(whole.slice(8)))),
         h('td', { 'data-label': t.design.languageLabel }, doc.language ?? 'javascript'), ['views', 'filters', 'updates'].map(kind => h('td', { 'data-label': kind }, Object.keys(doc[kind] ?? {}).filter(name => name !== 'lib').map((name, index) => [index > 0 && ', ',
           kind === 'views' && doc.language !== 'query' ? h('a', { href: link([db, 'view', whole.slice(8)], { view: name }), 'aria-label': t.view.rowsOf(name) }, bdi(name)) : bdi(name)]))),
-        h('td', { 'data-label': t.design.rule }, doc.validate_doc_update ? t.design.yes : t.design.no))))), { label: t.design.readingTheDesignDocuments });
+        h('td', { 'data-label': t.design.rule }, doc.validate_doc_update ? t.design.yes : t.design.no)))))), { label: t.design.readingTheDesignDocuments });
     const create = async () => {
       const name = h('input', { required: true });
       const made = await dialog({
@@ -29,6 +29,6 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
       if (made) location.hash = link([db, 'design', made]);
     };
     all.reload();
-    return { element: h('div', {}, h('h1', {}, t.design.designDocuments), h('div', { class: 'toolbar' }, button(t.common.new, create)), all.element) };
+    return { element: h('div', {}, head(t.common.designDocuments, button([icon('plus'), t.design.new], create, { class: 'button primary' })), all.element) };
   }
 }

@@ -1,7 +1,7 @@
 /** One document: its text as it is spelt, its revisions and attachments. */
 import { ask, isExact, path } from '../api.js';
 import { link } from '../router.js';
-import { h, bdi, button, replace, field, visible } from '../parts/dom.js';
+import { h, bdi, button, head, icon, replace, field, visible } from '../parts/dom.js';
 import { panel, errorBox, dialog, unsaved } from '../parts/panel.js';
 import { COLOURED } from '../parts/code-area.js';
 import { parseNoting } from '../value/json.js';
@@ -20,7 +20,7 @@ const LARGE = 1_000_000; // bytes from which on the page shows the size before t
 export default function page({ db, id, query, signal, setTitle, setSame, setKeys }) {
   const isNew = id === undefined;
   setTitle(isNew ? t.doc.aNewDocumentTitle(db) : id);
-  const [problems, notes, size] = [h('div'), h('div', { role: 'status' }), h('div', { role: 'status' })];
+  const [problems, banner, notes, size] = [h('div'), h('div'), h('div', { role: 'status' }), h('div', { role: 'status' })];
   const side = h('aside', { 'aria-label': t.doc.revisionsAndAttachments });
   const area = editor({ label: t.doc.theDocument, onInput: () => { clearTimeout(timer); timer = setTimeout(look, CALM); } });
   // The text stays where it is while the document is read again, with its place and the cursor in it.
@@ -61,8 +61,9 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     replace(side, found.tree && revisionList({ db, id, tree: found.tree, shown: found.rev }),
       found.rev && !id.startsWith('_local/') && attachmentList({ db, id, rev: found.rev, stubs: found.attachments, signal, mayWrite: query.rev ? null : mayWrite, onWritten: main.reload }));
     shownText.hidden = found.text === null && Boolean(query.rev);
-    return h('p', {}, found.rev && h('span', { class: 'rev', title: found.rev }, short(found.rev)), ' ',
-      found.tree?.isConflict && others > 0 && h('a', { class: 'warn', href: link([db, 'conflict', id]) }, t.doc.inConflictWithInspect(t.common.othersCount(others))),
+    replace(banner, found.tree?.isConflict && others > 0 && h('div', { class: 'note warn' }, icon('conflict'), h('p', { class: 'grow' }, t.doc.inConflictWith(t.common.othersCount(others))),
+      h('a', { class: 'button small', href: link([db, 'conflict', id]) }, t.doc.settleIt)));
+    return h('p', { class: 'row' }, found.rev && h('span', { class: 'rev', title: found.rev }, short(found.rev)), ' ',
       state(found), query.rev && [' ', h('a', { href: link([db, 'doc', id]) }, t.doc.toTheNewest)]);
   }
 
@@ -236,10 +237,11 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   area.store(loaded.text);
   main.reload();
   return {
-    element: h('div', {}, h('h1', {}, isNew ? t.doc.aNewDocument : bdi(id)), main.element, size,
-      h('div', { class: 'toolbar' }, button(t.common.save, save, { class: 'button primary', title: t.doc.ctrlS }), button(t.doc.check, check),
-        !isNew && [button(t.doc.copyButton, copy), button(t.common.delete, remove, { class: 'button danger' }), h('a', { class: 'button', href: link([db, 'conflict', id]) }, t.doc.tree)]),
-      problems, notes, h('div', { class: 'two' }, shownText, side)),
+    element: h('div', {}, head(isNew ? t.doc.aNewDocument : bdi(id, { class: 'mono' }),
+      button([icon('check'), t.doc.check], check),
+      !isNew && [button([icon('copy'), t.doc.copyButton], copy), h('a', { class: 'button', href: link([db, 'conflict', id]) }, t.doc.tree), button([icon('trash'), t.common.delete], remove, { class: 'button danger' })],
+      button([t.common.save, h('kbd', { class: 'desk' }, t.doc.ctrlS)], save, { class: 'button primary' })),
+      main.element, size, banner, problems, notes, h('div', { class: 'two' }, shownText, side)),
     leave() {
       if (!mayLeave()) return false;
       clearTimeout(timer);

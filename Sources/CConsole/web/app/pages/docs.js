@@ -1,7 +1,7 @@
 /** The documents of a database: ids and revisions, by an id, its beginning, a condition or a selector. */
 import { path } from '../api.js';
 import { link, setQuery } from '../router.js';
-import { h, bdi, replace } from '../parts/dom.js';
+import { h, bdi, head, icon, replace, searchBox } from '../parts/dom.js';
 import { errorBox } from '../parts/panel.js';
 import { keyList } from '../parts/key-list.js';
 import { stringify } from '../value/json.js';
@@ -18,10 +18,10 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   let [list, eyes, searching, timer] = [null, null, null, 0];
   const outlet = h('div');
   const notes = h('div', { role: 'status' });
-  const search = h('input', { type: 'search', value: words, class: 'grow', 'aria-label': t.docs.search, placeholder: t.docs.searchHint });
+  const search = h('input', { type: 'search', value: words, class: 'mono', 'aria-label': t.docs.search, placeholder: t.docs.searchHint });
   const columns = h('input', { value: fields.join(','), 'aria-label': t.docs.membersShownAsColumns, placeholder: t.docs.columnsNameCount });
   const form = h('form', { class: 'toolbar', role: 'search', on: { submit: event => { event.preventDefault(); show(search.value.trim()); } } },
-    search, columns, h('button', { class: 'button' }, t.common.show), h('a', { class: 'button', href: link([db, 'doc']) }, t.common.new));
+    searchBox(search), columns, h('button', { class: 'button' }, t.common.show));
 
   const told = h('div');
   const chosen = selection({
@@ -105,9 +105,9 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
 
   function row(item) {
     const named = text => ({ title: text, 'aria-label': text });
-    return h('tr', {}, chosen.cell(item),
+    return h('tr', { class: chosen.chosen.has(item.id) ? 'on' : null }, chosen.cell(item),
       h('th', { scope: 'row' }, h('a', { href: link([db, 'doc', item.id]) }, bdi(item.id)), ' ',
-        item.conflicts > 0 && h('a', { class: 'warn', href: link([db, 'conflict', item.id]), ...named(t.docs.inConflict(t.common.othersCount(item.conflicts))) }, '▲'),
+        item.conflicts > 0 && h('a', { class: 'pill warn', href: link([db, 'conflict', item.id]), ...named(t.docs.inConflict(t.common.othersCount(item.conflicts))) }, icon('conflict'), item.conflicts + 1),
         item.isDeleted && h('span', { class: 'bad', role: 'img', ...named(t.common.deleted) }, '✕')),
       h('td', { class: 'rev', title: item.rev }, short(item.rev)),
       fields.map(name => {
@@ -146,7 +146,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     { key: 'c', text: t.docs.newDocument, run: () => { location.hash = link([db, 'doc']); } }]);
   read();
   return {
-    element: h('div', {}, h('h1', {}, t.common.documents), form, notes, told, outlet, jumper),
+    element: h('div', {}, head(t.common.documents, h('a', { class: 'button primary', href: link([db, 'doc']) }, icon('plus'), t.docs.new)), form, notes, told, outlet, jumper),
     leave() {
       clearTimeout(timer);
       list?.leave();

@@ -1,8 +1,8 @@
 /** What was changed here and no peer has yet, with undo. */
 import { ask, path } from '../api.js';
 import { link } from '../router.js';
-import { h, bdi, button, tableHead } from '../parts/dom.js';
-import { panel, dialog } from '../parts/panel.js';
+import { h, bdi, button, head, tableHead } from '../parts/dom.js';
+import { panel, dialog, stateBox } from '../parts/panel.js';
 import { parse, stringify } from '../value/json.js';
 import { differences } from '../value/compare.js';
 import { moment, t } from '../words.js';
@@ -22,10 +22,10 @@ export default function page({ db, signal, setTitle, setSame }) {
   }
 
   function show(answer) {
-    if (!answer) return [h('p', { class: 'muted' }, t.journal.thisDatabaseKeepsNoJournal), h('p', {}, button(t.journal.keepAJournal, () => change(true)))];
+    if (!answer) return stateBox({ title: t.journal.thisDatabaseKeepsNoJournal, actions: [button(t.journal.keepAJournal, () => change(true), { class: 'button primary' })] });
     const entries = [...answer.get('history')].reverse();
     const stop = h('p', {}, button(t.journal.stopTheJournal, () => change(false)));
-    if (entries.length === 0) return [h('p', { class: 'good' }, t.journal.everythingIsSynchronized), stop];
+    if (entries.length === 0) return [stateBox({ art: 'together', title: t.journal.everythingIsSynchronized }), stop];
     return [
       h('p', {}, t.journal.onThatNoPeerHas(t.journal.operationsCount(answer.get('count').toNumber()), t.common.documentsCount(answer.get('pending').length))),
       h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead([t.journal.when, t.journal.operation, t.common.document, t.common.changes, '']), h('tbody', {}, entries.map(row)))), stop,
@@ -59,5 +59,5 @@ export default function page({ db, signal, setTitle, setSame }) {
   }
 
   list.reload();
-  return { element: h('div', {}, h('h1', {}, t.common.journal), h('div', { class: 'toolbar' }, button(t.journal.readAgain, list.reload)), list.element) };
+  return { element: h('div', {}, head(t.common.journal, button(t.journal.readAgain, list.reload)), list.element) };
 }

@@ -1,16 +1,16 @@
 /** Logging in, as a page. */
-import { h } from '../parts/dom.js';
+import { h, icon } from '../parts/dom.js';
+import { root } from '../api.js';
 import { errorBox } from '../parts/panel.js';
 import { loginFields } from '../session.js';
 import { t } from '../words.js';
 
-export default function page({ setTitle, setSame }) {
+export default function page({ setTitle }) {
   setTitle(t.common.logIn);
-  setSame({ url: '_session' });
   const fields = loginFields();
   const errors = h('div');
   const form = h('form', {
-    class: 'stack narrow',
+    class: 'stack',
     on: {
       submit: async event => {
         event.preventDefault();
@@ -18,7 +18,7 @@ export default function page({ setTitle, setSame }) {
         try { await fields.send(); location.hash = '#/'; } catch (error) { errors.replaceChildren(errorBox(error)); }
       },
     },
-  }, h('h1', {}, t.common.logIn), fields.element, errors, h('button', { class: 'button primary' }, t.common.logIn));
+  }, h('h1', { class: 'brand' }, icon('word', 'word'), h('span', { class: 'sr' }, t.common.logIn)), h('p', { class: 'muted small' }, root.host), fields.element, errors, h('button', { class: 'button primary' }, t.common.logIn));
   queueMicrotask(() => fields.first.focus());
-  return { element: form };
+  return { element: h('div', { class: 'login' }, h('div', { class: 'card' }, form)) };
 }

@@ -2,7 +2,7 @@
 import { ask, path } from '../api.js';
 import { setQuery } from '../router.js';
 import { session, onSession } from '../session.js';
-import { h, bdi, tableHead, button, patch, replace, pre, visible } from '../parts/dom.js';
+import { h, bdi, tableHead, button, head, icon, patch, replace, pre, visible } from '../parts/dom.js';
 import { panel, errorBox, dialog, unsaved } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
 import { parse, stringify } from '../value/json.js';
@@ -173,11 +173,11 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   }
 
   function showIndexes(all) {
-    return h('table', { class: 'cards' }, tableHead([t.common.name, t.query.members, t.query.type, '']),
+    return h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead([t.common.name, t.query.members, t.query.type, '']),
       h('tbody', {}, all.map(index => h('tr', { 'data-key': `${index.ddoc} ${index.name}` }, h('th', { scope: 'row' }, bdi(index.name)),
         h('td', { 'data-label': t.query.membersLabel }, bdi(index.def.fields.map(entry => typeof entry === 'string' ? entry : Object.keys(entry)[0]).join(', ') || t.query.allTexts), partOf(index)),
         h('td', { 'data-label': t.query.typeLabel }, index.type),
-        h('td', {}, index.ddoc && session.name && button(t.common.delete, () => remove(index), { class: 'button small', 'aria-label': t.query.deleteTheIndex(index.name) }))))));
+        h('td', {}, index.ddoc && session.name && button(t.common.delete, () => remove(index), { class: 'button small', 'aria-label': t.query.deleteTheIndex(index.name) })))))));
   }
 
   /** A query of the list takes the place of the one in the editor. */
@@ -209,11 +209,10 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   onSession(() => { indexes.reload(); past.draw(); }, signal);
   if (query.selector) run();
   return {
-    element: h('div', {}, h('h1', {}, t.common.query),
+    element: h('div', {}, head(t.common.query, button([icon('play'), t.query.run], () => run(), { class: 'button primary', title: t.common.ctrlEnter })),
       h('form', { class: 'toolbar', on: { submit: translate } }, condition, h('button', { class: 'button' }, t.query.asSelector)),
       area.element,
-      h('div', { class: 'toolbar' }, button(t.query.run, () => run(), { class: 'button primary', title: t.common.ctrlEnter }),
-        button(t.queryHistory.saveButton, past.save)),
+      h('div', { class: 'toolbar' }, button(t.queryHistory.saveButton, past.save)),
       past.element, notice, result, plan, h('h2', {}, t.query.indexes), indexes.element, button(t.query.newIndex, () => create())),
     leave: mayLeave,
   };

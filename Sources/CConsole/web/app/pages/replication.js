@@ -1,7 +1,7 @@
 /** One replication: its state, its speed, and its history. */
 import { ask, path, root } from '../api.js';
 import { link } from '../router.js';
-import { h, bdi, tableHead } from '../parts/dom.js';
+import { h, bdi, head, tableHead } from '../parts/dom.js';
 import { panel } from '../parts/panel.js';
 import { sparkLine } from '../parts/spark-line.js';
 import { number, short, t } from '../words.js';
@@ -46,5 +46,5 @@ export default function page({ id, signal, setTitle, setSame }) {
   }
 
   main.reload();
-  return { element: h('div', {}, h('h1', {}, bdi(name)), h('div', { class: 'card' }, speed.element), main.element) };
+  return { element: h('div', {}, head(bdi(name, { class: 'mono' })), h('div', { class: 'card' }, speed.element), main.element) };
 }

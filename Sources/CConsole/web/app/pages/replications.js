@@ -4,8 +4,8 @@ import { readDocument } from '../documents/reading.js';
 import { deleteDocument, saveDocument } from '../documents/writing.js';
 import { serverLink } from '../router.js';
 import { session } from '../session.js';
-import { h, bdi, tableHead, button, field } from '../parts/dom.js';
-import { panel, dialog } from '../parts/panel.js';
+import { h, bdi, tableHead, button, field, head, icon } from '../parts/dom.js';
+import { panel, dialog, stateBox } from '../parts/panel.js';
 import { parse } from '../value/json.js';
 import { number, t } from '../words.js';
 
@@ -18,7 +18,7 @@ export default function page({ signal, setTitle, setSame }) {
   const list = panel(async () => (await ask('_scheduler/docs', { query: { limit: PAGE, skip }, signal, quiet: true })).json, show, { label: t.replications.readingTheReplications, again: 5000, signal });
 
   function show({ total_rows: total, docs }) {
-    if (total === 0) return h('p', { class: 'muted' }, t.replications.thereIsNoStoredReplication);
+    if (total === 0) return stateBox({ title: t.replications.thereIsNoStoredReplication });
     return [
       h('div', { class: 'scroll' }, h('table', { class: 'cards' },
         tableHead([t.replications.replication, t.common.from, t.common.to, t.common.state, t.replications.written, '']),
@@ -31,12 +31,13 @@ export default function page({ signal, setTitle, setSame }) {
 
   function row(job) {
     const reason = job.info?.error;
+    const isBad = ['crashing', 'failed', 'error'].includes(job.state);
     return h('tr', { 'data-key': `${job.database}/${job.doc_id}` },
       h('th', { scope: 'row' }, h('a', { href: serverLink('replication', `${job.database}/${job.doc_id}`) }, bdi(job.doc_id))),
       h('td', { 'data-label': t.replications.from }, bdi(job.source ?? '')), h('td', { 'data-label': t.replications.toLabel }, bdi(job.target ?? '')),
-      h('td', { 'data-label': t.replications.state }, h('span', { class: ['crashing', 'failed', 'error'].includes(job.state) ? 'bad' : 'good' }, job.state ?? t.replications.waits), reason && ['. ', bdi(reason)]),
+      h('td', { 'data-label': t.replications.state }, h('span', { class: `pill ${isBad ? 'bad' : 'good'}` }, job.state ?? t.replications.waits), reason && ['. ', bdi(reason)]),
       h('td', { class: 'num', 'data-label': t.replications.writtenLabel }, number(job.info?.docs_written ?? 0)),
-      h('td', {}, button(t.common.removeButton, () => remove(job), { class: 'button small', 'aria-label': t.common.removeNamed(job.doc_id) })));
+      h('td', { class: 'act' }, button(t.common.removeButton, () => remove(job), { class: 'button small', 'aria-label': t.common.removeNamed(job.doc_id) })));
   }
 
   /** The fields of one side: a database of this server or an address, and who logs in there. */
@@ -99,5 +100,5 @@ export default function page({ signal, setTitle, setSame }) {
   }
 
   list.reload();
-  return { element: h('div', {}, h('h1', {}, t.common.replications), h('div', { class: 'toolbar' }, button(t.common.new, create)), list.element) };
+  return { element: h('div', {}, head(t.common.replications, button([icon('plus'), t.replications.new], create, { class: 'button primary' })), list.element) };
 }

@@ -1,6 +1,6 @@
 /** Who may use a database. */
 import { ask, path } from '../api.js';
-import { h, bdi, button, replace } from '../parts/dom.js';
+import { h, bdi, button, head, replace } from '../parts/dom.js';
 import { panel, errorBox, unsaved } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
 import { parse } from '../value/json.js';
@@ -43,5 +43,5 @@ export default function page({ db, signal, setTitle, setSame }) {
   }
 
   main.reload();
-  return { element: h('div', {}, h('h1', {}, t.common.rights), problems, main.element, h('div', { class: 'toolbar' }, button(t.common.save, save, { class: 'button primary' }))), leave: unsaved(() => area.text !== stored, signal) };
+  return { element: h('div', {}, head(t.common.permissions, button(t.common.save, save, { class: 'button primary' })), problems, main.element), leave: unsaved(() => area.text !== stored, signal) };
 }

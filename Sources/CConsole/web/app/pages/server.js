@@ -1,6 +1,6 @@
 /** The server: what it does, and how it is set up. */
 import { ask } from '../api.js';
-import { h, bdi, replace } from '../parts/dom.js';
+import { h, bdi, head, replace } from '../parts/dom.js';
 import { every, panel, tell } from '../parts/panel.js';
 import { sparkLine } from '../parts/spark-line.js';
 import { bytes, number, t } from '../words.js';
@@ -56,6 +56,6 @@ export default function page({ signal, setTitle, setSame }) {
   read();
   every(EVERY, read, signal);
   return {
-    element: h('div', {}, h('h1', {}, t.common.server), problems, h('div', { class: 'tiles' }, Object.values(lines).map(line => h('div', { class: 'card' }, line.element))), settings.element),
+    element: h('div', {}, head(t.common.server), problems, h('div', { class: 'tiles' }, Object.values(lines).map(line => h('div', { class: 'card' }, line.element))), settings.element),
   };
 }

@@ -1,7 +1,7 @@
 /** Settling many conflicts by one policy: rehearse, read, run; stopped and gone on with at any time. Documents are deleted last, and asked about. */
 import { ask, path } from '../api.js';
 import { link } from '../router.js';
-import { h, bdi, button, replace, field } from '../parts/dom.js';
+import { h, bdi, button, head, replace, field } from '../parts/dom.js';
 import { errorBox, confirmByTyping } from '../parts/panel.js';
 import { policyForm, readPolicies } from '../parts/policy-form.js';
 import { stringify } from '../value/json.js';
@@ -19,7 +19,7 @@ export default async function page({ db, query, signal, setTitle, setSame }) {
     .map(([name, text]) => h('option', { value: name, selected: name === (query.kind ?? 'branches') }, text)));
   const bar = h('progress', { 'aria-label': t.common.progress, hidden: true });
   const state = h('span', { role: 'status' });
-  const [results, problems] = [h('div'), h('div')];
+  const [results, problems] = [h('div', { class: 'stack' }), h('div')];
   let isStopped = true;
   const stop = button(t.settle.stop, () => { isStopped = true; }, { hidden: true });
 
@@ -102,7 +102,7 @@ export default async function page({ db, query, signal, setTitle, setSame }) {
       const isRunnable = isDry && name in RUNNABLE;
       const box = h('input', { type: 'checkbox', checked: isRunnable && RUNNABLE[name], disabled: !isRunnable, 'aria-label': names[name] });
       if (isRunnable) boxes.set(name, box);
-      return h('details', { 'data-group': name }, h('summary', { class: name === 'deleted' ? 'bad' : null }, isDry && box, ` ${names[name]} `, h('span', { class: 'chip' }, number(rows.length))),
+      return h('details', { class: 'card', 'data-group': name }, h('summary', { class: name === 'deleted' ? 'bad' : null }, isDry && box, ` ${names[name]} `, h('span', { class: 'chip' }, number(rows.length))),
         h('ul', {}, rows.slice(0, MOST_LISTED).map(row => h('li', {}, h('a', { href: link([db, 'conflict', row.id]) }, bdi(row.id)), ' ',
           bdi(row.reason ?? (row.clashes?.length ? row.clashes.join(', ') : '')), row.effect?.lost_count > 0 && h('span', { class: 'muted' }, ` ${t.settle.losesCount(row.effect.lost_count)}`)))),
         rows.length > MOST_LISTED && h('p', { class: 'muted' }, t.settle.andMore(number(rows.length - MOST_LISTED))));
@@ -129,7 +129,7 @@ export default async function page({ db, query, signal, setTitle, setSame }) {
 
   showSame();
   return {
-    element: h('div', {}, h('h1', {}, t.settle.settleMany), policy.element,
+    element: h('div', {}, head(t.settle.settleMany), policy.element,
       h('div', { class: 'toolbar' }, field(t.common.kind, kind), button(t.settle.rehearse, () => go(rehearsal()), { class: 'button primary' }), stop, bar, state),
       h('p', { class: 'muted' }, t.settle.aRehearsalWritesNothing),
       problems, results),

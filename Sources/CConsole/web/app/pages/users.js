@@ -1,8 +1,8 @@
 /** The people who may log in. */
 import { ask } from '../api.js';
 import { setQuery } from '../router.js';
-import { h, bdi, tableHead, button, field, prefixInput } from '../parts/dom.js';
-import { panel, dialog, confirmByTyping } from '../parts/panel.js';
+import { h, bdi, tableHead, button, field, head, icon, prefixInput, searchBox } from '../parts/dom.js';
+import { panel, dialog, confirmByTyping, stateBox } from '../parts/panel.js';
 import { deleteDocument, saveDocument } from '../documents/writing.js';
 import { t } from '../words.js';
 
@@ -29,11 +29,11 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
   }
 
   function show({ users, hasMore }) {
-    if (users.length === 0) return h('p', { class: 'muted' }, prefix ? t.users.noNameBeginsSo : t.users.thereIsNoUserYet);
-    return [h('p', { class: 'muted' }, hasMore ? t.users.theFirst(users.length) : t.users.usersCount(users.length)), h('table', { class: 'cards' }, tableHead([t.common.name, t.users.roles, '']),
+    if (users.length === 0) return stateBox({ title: prefix ? t.users.noNameBeginsSo(prefix) : t.users.thereIsNoUserYet, text: t.users.administratorsAreSet });
+    return [h('p', { class: 'muted' }, hasMore ? t.users.theFirst(users.length) : t.users.usersCount(users.length)), h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead([t.common.name, t.users.roles, '']),
       h('tbody', {}, users.map(user => h('tr', { 'data-key': user._id }, h('th', { scope: 'row' }, bdi(user.name)), h('td', { 'data-label': t.users.rolesLabel }, bdi((user.roles ?? []).join(', '))),
-        h('td', {}, button(t.users.change, () => edit(user), { class: 'button small', 'aria-label': t.users.changeOfName(user.name) }), ' ',
-          button(t.common.removeButton, () => remove(user), { class: 'button small', 'aria-label': t.common.removeNamed(user.name) })))))),
+        h('td', { class: 'act' }, button(t.users.change, () => edit(user), { class: 'button small', 'aria-label': t.users.changeOfName(user.name) }), ' ',
+          button(t.common.removeButton, () => remove(user), { class: 'button small', 'aria-label': t.common.removeNamed(user.name) }))))))),
     hasMore && button(t.common.more, () => { limit += PAGE; list.reload(); })];
   }
 
@@ -65,5 +65,5 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
 
   setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'r', text: t.common.readAgain, run: list.reload }]);
   list.reload();
-  return { element: h('div', {}, h('h1', {}, t.common.users), h('div', { class: 'toolbar' }, search, button(t.common.new, () => edit())), list.element) };
+  return { element: h('div', {}, head(t.common.users, button([icon('plus'), t.users.new], () => edit(), { class: 'button primary' })), h('div', { class: 'toolbar' }, searchBox(search)), list.element) };
 }

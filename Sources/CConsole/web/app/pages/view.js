@@ -1,7 +1,7 @@
 /** The rows of a stored view: what is asked for stands in the address, by CouchDB's names; a plot of reduced numbers above them. */
 import { ask, path } from '../api.js';
 import { link, setQuery } from '../router.js';
-import { h, bdi, button, field, replace, visible } from '../parts/dom.js';
+import { h, bdi, button, field, head, replace, visible } from '../parts/dom.js';
 import { errorBox } from '../parts/panel.js';
 import { keyList } from '../parts/key-list.js';
 import { plot } from '../parts/plot.js';
@@ -204,9 +204,8 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
   setKeys([{ key: 'Enter', ctrl: true, text: t.view.run, run }, { key: 'm', text: t.docs.moreRows, run: () => list.more() },
     { key: 'r', text: t.common.readAgain, run: reload }]);
   return {
-    element: h('div', {}, h('h1', {}, bdi(`${design}/${view}`)), form,
-      h('div', { class: 'toolbar' }, h('a', { class: 'button', href: link([db, 'design', design]) }, t.view.editTheView), button(t.view.readAgain, reload)),
-      problems, facts, drawing, outlet),
+    element: h('div', {}, head(bdi(`${design}/${view}`), button(t.view.readAgain, reload),
+      h('a', { class: 'button', href: link([db, 'design', design]) }, t.view.editTheView)), form, problems, facts, drawing, outlet),
     leave() {
       clearTimeout(timer);
       list.leave();

@@ -40,6 +40,25 @@ export function h(name, attributes, ...children) {
 /** An element of a drawing. */
 export function svg(name, attributes, ...children) { return fill(document.createElementNS(SVG, name), attributes, children); }
 
+const ICONS = new URL('../../icons.svg', import.meta.url).href;
+
+/** A drawing of icons.svg, by its name; words beside it say the same. */
+export function icon(name, kind = 'i') { return svg('svg', { class: kind, 'aria-hidden': 'true' }, svg('use', { href: `${ICONS}#${name}` })); }
+
+/** The first line of a page: what it shows, in words or nodes, and at the end what can be done. */
+export function head(title, ...actions) {
+  const [shown, ...pills] = Array.isArray(title) ? title : [title];
+  return h('div', { class: 'head' }, h('h1', { tabindex: '-1' }, shown), pills, actions.length > 0 && h('div', { class: 'end row' }, actions));
+}
+
+/** The letter of a leaf; those of the first four have colors of their own. */
+export function letter(name) { return h('span', { class: /^[A-D]$/.test(name) ? `l l${name.toLowerCase()}` : 'l' }, name); }
+
+/** A card with a title, and nodes beside it, and a body. */
+export function card(title, body, ...beside) {
+  return h('section', { class: 'card' }, h('header', {}, h('h2', {}, title), beside.length > 0 && h('span', { class: 'end row' }, beside)), h('div', { class: 'body' }, body));
+}
+
 /** Puts children in the place of those that are there. */
 export function replace(parent, ...children) { parent.replaceChildren(...nodes(children)); }
 
@@ -95,6 +114,9 @@ export function button(label, run, attributes = {}) {
 }
 
 const CALM = 200; // milliseconds without a key
+
+/** A field to search in, with its glass. */
+export function searchBox(input) { return h('span', { class: 'search' }, icon('search'), input); }
 
 /** An input for the beginning of names, or a part of them; it is heard when nobody has typed for a moment. */
 export function prefixInput(label, prefix, onInput, placeholder = t.dom.prefix) {

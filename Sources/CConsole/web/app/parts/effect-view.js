@@ -1,5 +1,5 @@
 /** What the server says a settlement does: the rows of its result, what is lost, and what is written. Nothing is reckoned here. */
-import { h, bdi, button, replace } from './dom.js';
+import { h, bdi, button, card, icon, letter, replace } from './dom.js';
 import { stringify } from '../value/json.js';
 import { number, short, t } from '../words.js';
 
@@ -27,15 +27,17 @@ export function lostList(effect, { nameOf }) {
   const list = h('ul', { class: 'lost' });
   const isDeletion = effect.get('outcome') === 'deletes';
   function draw(most) {
-    replace(list, lost.slice(0, most).map(entry => h('li', { class: entry.get('kind') === 'document' ? 'bad' : null }, h('strong', {}, nameOf(entry.get('rev'))), ' ', ...lossText(entry))),
+    replace(list, lost.slice(0, most).map(entry => h('li', { class: entry.get('kind') === 'document' ? 'bad' : null }, letter(nameOf(entry.get('rev'))), ' ', ...lossText(entry))),
       most < lost.length && h('li', {}, button(t.common.showMore(number(lost.length - most)), () => draw(Infinity), { class: 'button small' })),
       most >= lost.length && count > lost.length && h('li', { class: 'muted' }, t.effectView.notListed(number(count - lost.length))));
   }
   draw(FIRST);
-  return h('section', { 'aria-label': t.effectView.whatIsLost },
-    h('h2', { class: isDeletion ? 'bad' : null }, t.effectView.whatIsLost, ' ', h('span', { class: 'chip' }, number(count))),
+  const box = card(t.effectView.whatIsLost, [
     effect.get('base_known') === false && h('p', { class: 'warn' }, t.effectView.removalsAreNotListed),
-    count === 0 ? h('p', { class: 'muted' }, t.effectView.nothingEveryChange) : list);
+    count === 0 ? h('p', { class: 'muted' }, t.effectView.nothingEveryChange) : list,
+  ], h('span', { class: `pill ${count === 0 ? '' : isDeletion ? 'bad' : 'warn'}` }, number(count)));
+  box.setAttribute('aria-label', t.effectView.whatIsLost);
+  return box;
 }
 
 function lossText(entry) {
@@ -52,26 +54,23 @@ function lossText(entry) {
 /** The revisions that would be written, and what validation functions say to them. */
 export function writeList(plan) {
   const [writes, refused] = [plan.get('writes') ?? [], plan.get('refused') ?? []];
-  return h('section', { 'aria-label': t.effectView.wouldWrite },
-    h('h2', {}, t.effectView.wouldWrite),
-    h('ul', {}, writes.map(write => h('li', {}, write.get('deleted') ? '✕ ' : '● ', h('span', { class: 'rev', title: write.get('rev') }, short(write.get('rev'))),
+  return card(t.effectView.wouldWrite, [
+    h('ul', { class: 'list small' }, writes.map(write => h('li', {}, h('span', { class: write.get('deleted') ? 'bad' : 'good' }, icon(write.get('deleted') ? 'close' : 'check')), ' ', h('span', { class: 'rev', title: write.get('rev') }, short(write.get('rev'))),
       t.effectView.on(short(write.get('parent'))), write.get('deleted') && write.get('doc')?.get('$closed') && t.effectView.closed(short(write.get('doc').get('$closed'))))),
     writes.length === 0 && h('li', {}, t.effectView.nothingOneLeafStays)),
     h('p', { class: refused.length ? 'bad' : 'good' }, refused.length
       ? t.effectView.validationRefuses(t.effectView.writesCount(refused.length), refused.map(entry => `${short(entry.get('rev'))} ${entry.get('reason')}`).join('; '))
       : t.effectView.validationAllWritesPass),
-    (plan.get('warnings') ?? []).map(text => h('p', { class: 'warn' }, text)));
+    (plan.get('warnings') ?? []).map(text => h('p', { class: 'warn' }, text)),
+  ]);
 }
 
-/** The ready policies with their outcomes for a conflict, or with the reasons why they do not settle it. */
-export function policyOutcomes(policies, { named, onChoose }) {
-  return h('section', {}, h('details', { open: true }, h('summary', {}, t.effectView.whatEachPolicyDoes),
-    h('div', { class: 'scroll' }, h('table', { class: 'outcomes' }, h('tbody', {}, policies.map(entry => {
-      const [name, effect] = [entry.get('name'), entry.get('effect')];
-      const isDeletion = effect?.get('outcome') === 'deletes';
-      return h('tr', { 'data-policy': name },
-        h('th', { scope: 'row' }, entry.get('settles') === false ? h('span', { class: 'muted' }, name) : button(name, () => onChoose(name), { class: 'button small' })),
-        h('td', { class: isDeletion ? 'bad' : effect ? null : 'muted' }, effect ? bdi(named(effect.get('words'))) : bdi(named(entry.get('reason') ?? t.effectView.notTried))),
-        h('td', { class: 'num' }, effect && t.effectView.lostCount(effect.get('lost_count').toNumber())));
-    }))))));
+/** What each policy does with a conflict, in words, for their cards; and why some do nothing. */
+export function policyOutcomes(policies, named) {
+  const outcomes = new Map(policies.map(entry => {
+    const effect = entry.get('effect');
+    const isDeletion = effect?.get('outcome') === 'deletes';
+    return [entry.get('name'), h('span', { class: isDeletion ? 'bad' : null }, effect ? bdi(`${named(effect.get('words'))}, ${t.effectView.lostCount(effect.get('lost_count').toNumber())}`) : t.effectView.notTried)];
+  }));
+  return { outcomes, reasons: new Map(policies.filter(entry => entry.get('settles') === false).map(entry => [entry.get('name'), named(entry.get('reason'))])) };
 }

@@ -5,7 +5,7 @@
  *     front ┊ pages that are kept, a window of at most 60 rows of them drawn ┊ next
  */
 import { h, button, replace } from './dom.js';
-import { errorBox } from './panel.js';
+import { errorBox, stateBox } from './panel.js';
 import { number, t } from '../words.js';
 
 const PAGE = 200;
@@ -109,7 +109,7 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
       if (isOld()) return;
       replace(note);
       apply();
-      if (rows().length === 0) replace(note, h('p', { class: 'muted' }, empty));
+      if (rows().length === 0) replace(note, stateBox({ title: empty }));
     }).catch(error => {
       if (!isOld() && error.name !== 'AbortError') replace(note, errorBox(error, () => once(read)));
     }).finally(() => {
@@ -232,7 +232,7 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
   reload();
 
   return {
-    element: h('div', {}, scroller, note, pager),
+    element: h('div', { class: 'stack' }, scroller, note, pager),
     /** What stands below the rows: their numbers, and buttons for more. */
     pager,
     /** The rows that are kept. */

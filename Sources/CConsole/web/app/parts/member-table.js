@@ -1,12 +1,12 @@
 /**
  * The members in which leaves differ, one in a row, the base always beside them. The server computes the rows.
  *
- *     member   base     A winner    B           result        why
- *     /count   1        ○ 2         ○ 3         4             clash, decided by the rule “sum”
+ *     field    base     A winner    B           result
+ *     /count   1        ○ 2         ○ 3         4, and why: a clash, decided by the rule “sum”
  *
  * Of more than four leaves each different value is one choice, with the letters of the leaves that have it.
  */
-import { h, bdi, button, replace } from './dom.js';
+import { h, bdi, button, icon, letter, replace } from './dom.js';
 import { dialog } from './panel.js';
 import { equal, parse, stringify } from '../value/json.js';
 import { codeArea } from './code-area.js';
@@ -18,7 +18,7 @@ const MOST_COLUMNS = 4;
 const PAGE = 200;
 
 /**
- * A table of members.
+ * A table of members, those that clash first. A row keeps its place whatever is picked.
  *
  * @param hasBase whether there is a base
  * @param sides `rev`, `name`, `label`, `title` and `blame` of each leaf; the name is a letter
@@ -33,8 +33,16 @@ export function memberTable({ hasBase, sides, rows, picks = new Map(), onPick = 
   const undone = [];
   const isByValue = sides.length > MOST_COLUMNS;
   const names = new Map(sides.map(side => [side.rev, side.name ?? side.label]));
+  const places = new Map(); // whether a row clashed when it came first
   let current = 0;
   let limit = PAGE;
+
+  /** The rows in their order, `null` where there are none yet. */
+  function ordered() {
+    const all = rows();
+    for (const row of all ?? []) if (!places.has(row.path)) places.set(row.path, row.isClash);
+    return all && [...all.filter(row => places.get(row.path)), ...all.filter(row => !places.get(row.path))];
+  }
 
   function pick(path, value) {
     undone.push([path, picks.get(path)]);
@@ -59,7 +67,7 @@ export function memberTable({ hasBase, sides, rows, picks = new Map(), onPick = 
 
   function choice(row, label, content, chosen, isTaken) {
     const input = h('input', { type: 'radio', name: `pick ${row.path}`, checked: isTaken, 'aria-label': `${label}, ${row.path}`, on: { change: () => pick(row.path, chosen) } });
-    return h('label', {}, input, ' ', content);
+    return h('label', {}, input, h('span', { class: 'v' }, content));
   }
 
   function isTaken(row, group, rev) {
@@ -75,7 +83,7 @@ export function memberTable({ hasBase, sides, rows, picks = new Map(), onPick = 
       const taken = isTaken(row, group, side.rev);
       const blame = side.blame?.(row.path);
       // A value that two leaves have is one choice of the radio buttons, that of the first.
-      return h('td', { class: taken ? 'chosen' : null, 'data-label': side.label },
+      return h('td', { class: taken ? 'chosen' : null, 'data-label': side.name ?? side.label },
         choice(row, side.label, shown(row, group, side.rev), { rev: side.rev }, taken && (picks.has(row.path) || group.revs[0] === side.rev)),
         blame && h('span', { class: 'blame' }, blame));
     });
@@ -85,7 +93,7 @@ export function memberTable({ hasBase, sides, rows, picks = new Map(), onPick = 
     return h('td', { 'data-label': t.memberTable.values }, h('div', { class: 'stack', role: 'radiogroup', 'aria-label': row.path }, row.values.map(group => {
       const letters = group.revs.map(rev => names.get(rev)).join(', ');
       const taken = group.revs.includes(picks.get(row.path)?.rev) || isTaken(row, group, null);
-      return h('div', { class: taken ? 'chosen' : null }, choice(row, letters, [shown(row, group, group.revs[0]), ' ', h('span', { class: 'blame' }, letters)], { rev: group.revs[0] }, taken));
+      return h('div', { class: taken ? 'chosen' : null }, choice(row, letters, [shown(row, group, group.revs[0]), h('span', { class: 'blame' }, group.revs.map(rev => letter(names.get(rev))))], { rev: group.revs[0] }, taken));
     })));
   }
 
@@ -97,7 +105,7 @@ export function memberTable({ hasBase, sides, rows, picks = new Map(), onPick = 
   }
 
   function rowElement(row, index) {
-    const { path, base, why, isClash } = row;
+    const { path, base, why, isClash, isDeleted } = row;
     const isPicked = picks.has(path);
     const isAttachment = path.startsWith('/_attachments/');
     return h('tr', { class: `${isClash ? 'clash' : ''} ${index === current ? 'current' : ''}`, 'data-path': path },
@@ -105,30 +113,33 @@ export function memberTable({ hasBase, sides, rows, picks = new Map(), onPick = 
       hasBase && h('td', { class: picks.get(path)?.base ? 'chosen' : null, 'data-label': t.common.baseLabel },
         choice(row, t.common.baseLabel, row.isBaseOmitted ? tooLong() : view(path, base, null) ?? text(base, base, false), { base: true }, Boolean(picks.get(path)?.base))),
       isByValue ? valueList(row) : columns(row),
-      h('td', { class: 'result long', 'data-label': t.memberTable.result }, result(row)),
-      h('td', { 'data-label': t.memberTable.why }, h('span', { class: isClash && !isPicked ? 'warn' : 'muted' }, isPicked ? t.memberTable.pickedByYou : why), ' ',
-        !isAttachment && button(t.memberTable.edit, () => edit(row), { class: 'button small', 'aria-label': t.memberTable.editOfPath(path) }),
-        button(t.common.remove, () => pick(path, { removed: true }), { class: 'button small', 'aria-label': t.common.removeOfName(path) }),
-        isPicked && button(t.common.undo, () => pick(path, null), { class: 'button small', 'aria-label': t.memberTable.takeThePickOfBack(path) })));
+      h('td', { class: isDeleted ? 'result bad' : 'result', 'data-label': t.memberTable.resultColumn }, h('div', {}, h('span', { class: 'v' }, result(row)),
+        h('span', { class: 'why' }, h('span', { class: isClash && !isPicked ? 'warn' : null }, isPicked ? t.memberTable.pickedByYou : why), ' ',
+          !isAttachment && button(icon('edit'), () => edit(row), small(t.memberTable.editOfPath(path))),
+          button(icon('trash'), () => pick(path, { removed: true }), small(t.common.removeOfName(path))),
+          isPicked && button(icon('undo'), () => pick(path, null), small(t.memberTable.takeThePickOfBack(path)))))));
   }
 
   function draw() {
-    const all = rows();
+    const all = ordered();
     if (!all) { replace(element); return; }
     const focused = document.activeElement?.closest?.('tr')?.dataset.path;
-    const heads = [t.memberTable.member, ...(hasBase ? [t.common.base] : []), ...(isByValue ? [t.memberTable.valuesColumn] : sides.map(side => side.title ?? side.label)), t.memberTable.resultColumn, t.memberTable.whyColumn];
+    const heads = [t.memberTable.member, ...(hasBase ? [t.common.base] : []), ...(isByValue ? [t.memberTable.valuesColumn] : sides.map(side => side.title ?? side.label)), t.memberTable.resultColumn];
+    const clashes = all.filter(row => places.get(row.path)).length;
     replace(element, all.length === 0
       ? h('p', { class: 'muted' }, t.memberTable.allMembersAreTheSame)
       : h('table', { class: 'members cards' },
-        h('thead', {}, h('tr', {}, heads.map(name => h('th', { scope: 'col' }, name)))),
-        h('tbody', {}, all.slice(0, limit).map(rowElement))),
+        h('thead', {}, h('tr', {}, heads.map((name, index) => h('th', { scope: 'col', class: index === heads.length - 1 ? 'result' : null }, name)))),
+        h('tbody', {}, all.slice(0, limit).map((row, index) => [
+          index === clashes && h('tr', { class: 'sec' }, h('td', { colspan: heads.length }, t.memberTable.withoutAClash(all.length - clashes))), rowElement(row, index),
+        ]))),
     all.length > limit && button(t.common.showMore(number(all.length - limit)), () => { limit = Infinity; draw(); }, { class: 'button' }));
     if (focused) element.querySelector(`tr[data-path="${CSS.escape(focused)}"] input`)?.focus({ preventScroll: true });
   }
 
   /** Moves to the next or the previous clash. */
   function move(step) {
-    const all = rows() ?? [];
+    const all = ordered() ?? [];
     const clashes = all.map((row, index) => index).filter(index => all[index].isClash);
     if (clashes.length === 0) return;
     current = step > 0 ? clashes.find(index => index > current) ?? clashes[0] : clashes.findLast(index => index < current) ?? clashes.at(-1);
@@ -139,7 +150,7 @@ export function memberTable({ hasBase, sides, rows, picks = new Map(), onPick = 
     line?.querySelector('input')?.focus();
   }
 
-  const here = () => (rows() ?? [])[current];
+  const here = () => (ordered() ?? [])[current];
   draw();
   return {
     element, draw, move,
@@ -161,11 +172,13 @@ export function memberTable({ hasBase, sides, rows, picks = new Map(), onPick = 
   };
 }
 
+const small = label => ({ class: 'button quiet small icon', 'aria-label': label, title: label });
+
 function tooLong() { return h('span', { class: 'muted' }, t.memberTable.tooLong); }
 
 function text(value, base, isBeside) {
   if (value === undefined) return h('span', { class: 'muted' }, base === undefined ? '—' : t.memberTable.removed);
-  if (isBeside && equal(value, base)) return h('span', { class: 'muted', title: t.memberTable.asTheBase }, '·');
+  if (isBeside && equal(value, base)) return h('span', { class: 'muted' }, '·', h('span', { class: 'blame' }, t.memberTable.asTheBase));
   const full = stringify(value);
   if (full.length <= LONG && !(typeof value === 'string' && value.includes('\n'))) return bdi(full);
   return folded(value, full, isBeside ? base : undefined);

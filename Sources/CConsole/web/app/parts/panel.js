@@ -1,21 +1,42 @@
 /** Parts of a page that are read from the server, errors, and questions over the page. */
 import { mayAskAgain } from '../api.js';
-import { h, button, field, patch, replace } from './dom.js';
+import { h, button, field, icon, patch, replace } from './dom.js';
 import { t } from '../words.js';
 
 /** An error where it happened; it stays until it is dismissed. */
 export function errorBox(error, retry) {
-  const box = h('div', { class: 'error', role: 'alert' },
-    h('strong', {}, title(error)), ' ', h('span', {}, error.reason ?? error.message),
+  const box = h('div', { class: 'error', role: 'alert' }, icon('warn'),
+    h('strong', { class: 'bad' }, title(error)), ' ', h('span', {}, error.reason ?? error.message),
     error.requestId && h('small', { class: 'mono' }, t.panel.request(error.requestId)),
     retry && button(t.panel.tryAgain, () => { box.remove(); retry(); }, { class: 'button small' }),
-    button(t.panel.dismiss, () => box.remove(), { class: 'button small' }));
+    button(icon('close'), () => box.remove(), { class: 'button quiet small icon', 'aria-label': t.panel.dismiss }));
   return box;
 }
 
-/** Shows an error in a place. If the place shows the same error already, it stays as it is. */
-export function tell(place, error, retry) {
-  const box = errorBox(error, retry);
+/**
+ * A place without rows: what is so, why, and what can be done. The drawing is `alone` where nothing is there or found, and `together`
+ * where nothing is to do.
+ */
+export function stateBox({ art = 'alone', title, text, actions = [] }) {
+  return h('div', { class: 'state' }, icon(art, 'i art'), h('h2', {}, title), text && h('p', {}, text), actions.length > 0 && h('div', { class: 'toolbar' }, actions));
+}
+
+/** An error in the place of what could not be read: not allowed, or failed. */
+function errorState(error, retry) {
+  const isForbidden = error.status === 403 || error.status === 401;
+  return h('div', { class: 'error state card', role: 'alert' }, icon(isForbidden ? 'locked' : 'unplugged', 'i art'),
+    h('h2', {}, title(error)), h('p', {}, error.reason ?? error.message), button([icon('refresh'), t.panel.tryAgain], retry),
+    error.requestId && h('small', { class: 'mono' }, t.panel.request(error.requestId)));
+}
+
+/** What stands in the place of something that is being read. */
+export function bones(label = t.panel.loading) {
+  return h('div', { class: 'load', role: 'status' }, h('span', { class: 'sr' }, label), Array.from({ length: 5 }, () => h('span', { class: 'bone' })));
+}
+
+/** Shows an error in a place, where nothing else is there as its state. If the place shows the same error already, it stays as it is. */
+export function tell(place, error, retry, isAlone = false) {
+  const box = isAlone ? errorState(error, retry) : errorBox(error, retry);
   const about = `${error.status} ${error.reason ?? error.message}`;
   if (place.dataset.told === about && place.firstChild) return;
   place.dataset.told = about;
@@ -49,15 +70,15 @@ function title(error) {
  * @param isKept whether elements that are alike stay when it is read again, as they do with `again`; `show` makes all of them anew
  */
 export function panel(load, show, { label = t.panel.loading, again, signal, isKept = again !== undefined } = {}) {
-  const element = h('section', { 'aria-busy': 'false' });
+  const element = h('section', { class: 'stack', 'aria-busy': 'false' });
   const problems = h('div');
-  const content = h('div');
+  const content = h('div', { class: 'stack' });
   element.append(problems, content);
   let turn = 0;
   async function reload() {
     const mine = ++turn;
     element.setAttribute('aria-busy', 'true');
-    const timer = setTimeout(() => { if (!content.childNodes.length) replace(content, h('p', { class: 'muted' }, `${label}…`)); }, 150);
+    const timer = setTimeout(() => { if (!content.childNodes.length) replace(content, bones(label)); }, 150);
     try {
       const value = await load();
       if (mine !== turn) return;
@@ -65,8 +86,8 @@ export function panel(load, show, { label = t.panel.loading, again, signal, isKe
       (isKept ? patch : replace)(content, show(value));
     } catch (error) {
       if (mine !== turn || error.name === 'AbortError') return;
-      if (content.firstChild?.className === 'muted') replace(content);
-      tell(problems, error, reload);
+      if (content.firstChild?.className === 'load') replace(content);
+      tell(problems, error, reload, !content.childNodes.length);
     } finally {
       clearTimeout(timer);
       if (mine === turn) element.setAttribute('aria-busy', 'false');
@@ -100,7 +121,7 @@ export function dialog({ title, body, actions }) {
     }, action.label));
     const form = h('form', { method: 'dialog', class: 'stack', on: { submit: event => { event.preventDefault(); run(actions[0]); } } },
       h('h2', { id: 'dialog-title' }, title), body, errors,
-      h('div', { class: 'toolbar' }, buttons, button(t.dialog.cancel, () => element.close())));
+      h('div', { class: 'toolbar ft' }, buttons, button(t.dialog.cancel, () => element.close())));
     const element = h('dialog', { 'aria-labelledby': 'dialog-title' }, form);
     element.addEventListener('close', () => { element.remove(); (before?.isConnected ? before : document.getElementById('main'))?.focus(); resolve(result); });
     document.body.append(element);

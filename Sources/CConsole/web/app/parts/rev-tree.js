@@ -72,7 +72,6 @@ function label(row, winner) {
   if (row.closed_for) words.push(t.revTree.closed(short(row.closed_for)));
   else if (row.deleted) words.push(t.common.deleted);
   else if (!row.stored) words.push(t.revTree.bodyGone);
-  if (row.remote) words.push(t.common.came);
   return words.join(' ');
 }
 
@@ -80,7 +79,7 @@ function mark(row, x, y, isWinner) {
   if (row.folded) return svg('text', { x: x - 3, y: y + 4 }, '┊');
   if (row.deleted) return svg('path', { class: 'cross', d: `M${x - 5} ${y - 5}l10 10M${x + 5} ${y - 5}l-10 10` });
   return [
-    svg('circle', { cx: x, cy: y, r: isWinner ? 6 : 4.5, class: isWinner ? t.common.winner : row.stored ? 'kept' : 'gone' }),
+    svg('circle', { cx: x, cy: y, r: isWinner ? 6 : 4.5, class: isWinner ? 'winner' : row.stored ? 'kept' : 'gone' }),
     row.base && svg('circle', { cx: x, cy: y, r: 8.5, class: 'ring' }),
   ].filter(Boolean).reduce((group, part) => { group.append(part); return group; }, svg('g', {}));
 }

@@ -9,7 +9,7 @@ export function sparkLine({ label, shown = number }) {
   const values = [];
   const line = svg('polyline', {});
   const words = h('span');
-  const element = h('figure', { class: 'stack' }, h('figcaption', {}, label, ' ', words),
+  const element = h('figure', {}, h('figcaption', {}, label, ' ', words),
     svg('svg', { class: 'plot', viewBox: '0 0 120 30', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, line));
   return {
     element,

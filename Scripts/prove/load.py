@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Loads a server evenly for minutes, without growth of its data, and checks that it does not grow itself.
+
+    load.py [--minutes 90] [--seed N] [--settle PROGRAM] [--limit 1.0]
+
+Clients send requests of every kind to a fixed set of documents; a compaction every half minute keeps the data small. Memory (RSS),
+descriptors, threads and the length of the write-ahead logs are sampled each second. After a warm-up, a third of the time and at most 20
+minutes, the slope of RSS by least squares must be at most --limit MB an hour, and its standard error is printed with it; the descriptors
+and threads of the last quarter must be no more than the most before it. At the end everything is checked as after a kill.
+
+The limit is for a release build over 90 minutes. In a short run the slope says little, so below 30 minutes it is printed, and does not
+fail. The samples are written to a file beside the state, with a line for each.
+"""
+import glob
+import math
+import os
+import shutil
+import sys
+import tempfile
+import time
+
+from checks import check
+from kills import close, prepare, verify
+from ledger import Ledger
+from proof import Proof, parser
+from server import Client, Server
+from writers import Writer
+
+# Everything that keeps the number of revisions and documents the same: old bodies and attachments go with each compaction.
+KINDS = {kind: weight for kind, weight in Writer.KINDS.items() if kind not in ("compact", "design", "shared", "branch", "settle")}
+SHORT = 30
+
+
+def sample(server):
+    """RSS in MB, descriptors, threads, and MB of write-ahead logs."""
+    place = f"/proc/{server.process.pid}"
+    with open(place + "/status") as file:
+        fields = dict(line.split(":", 1) for line in file)
+    logs = sum(os.path.getsize(path) for path in glob.glob(server.data + "/*/*-wal") if os.path.exists(path))
+    return int(fields["VmRSS"].split()[0]) / 1024, len(os.listdir(place + "/fd")), int(fields["Threads"]), logs / (1 << 20)
+
+
+def slope(points):
+    """The slope of a line through points by least squares, and its standard error."""
+    count = len(points)
+    if count < 3:
+        return 0.0, 0.0
+    middle, mean = sum(x for x, _ in points) / count, sum(y for _, y in points) / count
+    spread = sum((x - middle) ** 2 for x, _ in points)
+    found = sum((x - middle) * (y - mean) for x, y in points) / spread
+    rest = sum((y - mean - found * (x - middle)) ** 2 for x, y in points)
+    return found, math.sqrt(rest / (count - 2) / spread)
+
+
+def judge(proof, samples, minutes, limit):
+    """The figures of the samples, [seconds, MB, descriptors, threads, MB of logs]."""
+    begin = min(minutes * 60 / 3, 1200)
+    late = [one for one in samples if one[0] >= begin]
+    growth, error = slope([(one[0] / 3600, one[1]) for one in late])
+    last, before = [[one for one in late if (one[0] >= minutes * 45) == is_last] for is_last in (True, False)]
+    figures = {"MB an hour": round(growth, 2), "standard error": round(error, 2), "limit": limit, "samples": len(late)}
+    for place, name in enumerate(["MB", "descriptors", "threads", "MB of logs"], 1):
+        figures[f"most {name}"] = round(max(one[place] for one in late), 1)
+    if minutes < SHORT:
+        return figures | {"judged": False}
+    if growth > limit:
+        proof.problem("memory that grows", f"{growth:.2f} MB an hour, more than {limit}, standard error {error:.2f}")
+    for place, name in ((2, "descriptors"), (3, "threads")):
+        if last and before and max(one[place] for one in last) > max(one[place] for one in before):
+            proof.problem(f"{name} that grow", f"{max(one[place] for one in last)} in the last quarter")
+    return figures | {"judged": True}
+
+
+def run(server, ledger, seed, given, path):
+    """Loads the server; gives the samples."""
+    crowd = [Writer(server, ledger, seed, number, KINDS) for number in range(given.writers)]
+    for writer in crowd:
+        writer.start()
+    client, samples, begun, compacted = Client(server.port), [], time.monotonic(), 0
+    with open(path, "w") as file:
+        while (now := time.monotonic() - begun) < given.minutes * 60 and not ledger.complaints and any(one.is_alive() for one in crowd):
+            samples.append([round(now, 1), *sample(server)])
+            print(*samples[-1], file=file, flush=True)
+            if now - compacted > 30:
+                compacted = now
+                for name in ("main", "copy", "_replicator", "_users"):
+                    client.ask("POST", f"/{name}/_compact", {})
+            time.sleep(1)
+    for writer in crowd:
+        writer.ending.set()
+    for writer in crowd:
+        writer.join()
+    check(client, ledger)
+    client.close()
+    return samples
+
+
+def main():
+    arguments = parser(__doc__)
+    arguments.add_argument("--minutes", type=float, default=90)
+    arguments.add_argument("--writers", type=int, default=4)
+    arguments.add_argument("--limit", type=float, default=1.0, help="MB an hour")
+    given = arguments.parse_args()
+    proof, ledger = Proof("load", given), Ledger()
+    folder = tempfile.mkdtemp(prefix="settle-load-")
+    server, figures = Server(given.settle, folder), {}
+    try:
+        if not server.start():
+            raise SystemExit(f"the server does not start: {server.last_lines()}")
+        prepare(server, ledger)
+        for number in proof.rounds(1):
+            path = os.path.join(given.state, f"load-{proof.seed}-{number}.txt")
+            samples = run(server, ledger, f"{proof.seed}-{number}", given, path)
+            figures = judge(proof, samples, given.minutes, given.limit) | {"file": path}
+            server.stop()
+            verify(server, ledger)
+            close(proof, ledger)
+    finally:
+        if server.process.poll() is None:
+            server.kill()
+        if not proof.problems:
+            shutil.rmtree(folder)
+    sys.exit(proof.end(minutes=given.minutes, **figures))
+
+
+if __name__ == "__main__":
+    main()
