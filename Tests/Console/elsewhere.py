@@ -44,7 +44,7 @@ def lines_can_be_pasted(room):
     for identifier in ("it's", "-q", "a b/c", "\u202ex", "100%", "."):
         server.ask("POST", database, {"_id": identifier, "word": "'quoted' \\ $HOME"})
     server.store(database, revision("it's", "b", {"word": "'quoted' other"}))
-    server.ask("PUT", database + "/_design/words", {"views": {}})
+    server.ask("PUT", database + "/_design/words", {"views": {"all": {"map": "function (doc) { emit(doc._id, 1); }", "reduce": "_count"}}})
     server.ask("PUT", database + "/_journal", True)
     tool = server.settle
     pages = {
@@ -55,6 +55,9 @@ def lines_can_be_pasted(room):
         f"#/db/{database}/conflict/it's": "leaves", f"#/db/{database}/settle": "rows",
         f"#/db/{database}/rights": "admins", f"#/db/{database}/journal": "count",
         f"#/db/{database}/query?selector=" + json.dumps({"word": {"$gt": None}}).replace('"', "%22") + "&fields=[%22_id%22]&limit=2": "docs",
+        f"#/db/{database}/view/words?view=all&startkey=%22-q%22&descending=true&inclusive_end=true": "rows",
+        f"#/db/{database}/view/words?view=all&keys=[%22-q%22]&reduce=true&group=true&update=lazy": "rows",
+        f"#/db/{database}/changes?since=0": "it's",
         f"#/db/{database}/doc/it's": "quoted", f"#/db/{database}/doc/-q": "quoted", f"#/db/{database}/doc/a%20b%2Fc": "quoted",
         f"#/db/{database}/doc/%E2%80%AEx": "quoted", f"#/db/{database}/doc/100%25": "quoted", f"#/db/{database}/doc/.": "quoted",
     }

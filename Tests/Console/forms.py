@@ -43,6 +43,7 @@ def results_in_lines(room):
     visit.log_in()
     page = visit.page
     visit.go("#/db/groceries/query?selector=" + json.dumps({"_id": "two-lines"}).replace('"', "%22"))
+    page.get_by_role("button", name="JSON").click()
     page.click("li summary:has-text('two-lines')")
     result = page.locator("li pre")
     result.wait_for()
@@ -132,7 +133,7 @@ def index_by_form(room, server):
     page.get_by_label(re.compile("^Name")).fill("by-n")
     expect(visit.axe() == [], str(visit.axe()))
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=Answered by the index by-n")
+    page.wait_for_selector("text=Range of the index by-n")
     page.wait_for_selector("text=2 documents found")
     expect(page.locator("text=No matching index found").count() == 0, "the warning stays")
 

@@ -14,6 +14,7 @@ import tempfile
 import time
 import traceback
 
+from data import DATA
 from documents import DOCUMENTS
 from effects import EFFECTS
 from elsewhere import ELSEWHERE
@@ -28,7 +29,7 @@ from staying import STAYING
 from wide import WIDE
 
 PAGES = ["#/", "#/groceries/docs?fields=name,count", "#/groceries/doc/milk", "#/groceries/doc", "#/groceries/conflicts",
-         "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop", "#/groceries/rights", "#/groceries/journal",
+         "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop", "#/db/groceries/view/shop?view=by-count", "#/db/groceries/compare/milk", "#/groceries/rights", "#/groceries/journal",
          "#/users", "#/server", "#/activity", "#/replications", "#/replication/_replicator%2Fnone", "#/login", "#/none/none/none"]
 
 
@@ -506,7 +507,7 @@ SCENARIOS = [
     every_page, a_second_language, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
-    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK, *PLAY,
+    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK, *PLAY, *DATA,
 ]
 
 PICTURES = [("databases", "#/", 1280), ("documents", "#/groceries/docs?q=count%20%3E%2030&fields=name,count", 1280), ("editor", "#/groceries/doc/milk", 1280),

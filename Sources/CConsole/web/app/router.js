@@ -1,6 +1,6 @@
 /** The page's state in its address, behind `#`, so that ids of documents reach no log. */
 
-const DATABASE_PAGES = new Set(['docs', 'doc', 'conflicts', 'conflict', 'settle', 'changes', 'query', 'design', 'rights', 'journal']);
+const DATABASE_PAGES = new Set(['docs', 'doc', 'compare', 'conflicts', 'conflict', 'settle', 'changes', 'query', 'design', 'view', 'rights', 'journal']);
 const SERVER_PAGES = new Set(['login', 'users', 'server', 'activity', 'replications', 'replication', 'play']);
 const OLD = { activetasks: 'activity', _config: 'server', replication: 'replications' };
 
@@ -47,6 +47,7 @@ function fauxton([db, ...rest], query) {
   if (rest[0] === '_changes' || rest[0] === 'changes') return { page: 'changes', db, query };
   if (rest[0] === 'permissions') return { page: 'rights', db, query };
   if (rest[0] === '_find' || rest[0] === '_index') return { page: 'query', db, query };
+  if (rest[0] === '_design' && rest[2] === '_view') return { page: 'view', db, id: rest[1], query: { ...query, view: rest[3] } };
   if (rest[0] === '_design') return { page: 'doc', db, id: `_design/${rest[1]}`, query };
   return { page: 'doc', db, id: rest.join('/'), query };
 }

@@ -71,7 +71,9 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
     if (typeof text !== 'string') { replace(editor, h('p', { class: 'muted' }, t.designDocument.thisIsNoFunction)); return; }
     code = codeArea({ text, label: chosen.kind === 'rule' ? t.designDocument.theRuleAction : t.designDocument.theFunction(chosen.kind === 'view' ? t.designDocument.map : chosen.kind), onInput: changed, language: 'javascript' });
     reduce = chosen.kind === 'view' ? h('input', { value: functions('view').get(chosen.name).get('reduce') ?? '', placeholder: t.designDocument.reduceHint, on: { input: changed } }) : null;
-    replace(editor, code.element, reduce && field(t.designDocument.reduce, reduce), h('div', { class: 'toolbar' }, button(t.designDocument.removeThis(chosen.kind === 'rule' ? t.designDocument.theRule : chosen.kind), remove)));
+    replace(editor, code.element, reduce && field(t.designDocument.reduce, reduce), h('div', { class: 'toolbar' },
+      chosen.kind === 'view' && stored.has(chosen.name) && h('a', { class: 'button', href: link([db, 'view', id], { view: chosen.name }) }, t.view.rowsOfThisView),
+      button(t.designDocument.removeThis(chosen.kind === 'rule' ? t.designDocument.theRule : chosen.kind), remove)));
     tried.ofKind(chosen.kind, subject, code);
   }
 

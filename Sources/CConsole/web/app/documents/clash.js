@@ -1,7 +1,7 @@
 /** What is shown when somebody else has saved a document meanwhile: theirs and mine side by side. Nothing is overwritten. */
 import { h, button } from '../parts/dom.js';
 import { memberTable } from '../parts/member-table.js';
-import { at, differences, namesOf } from '../value/compare.js';
+import { at, differences, put } from '../value/compare.js';
 import { equal, parse, stringify } from '../value/json.js';
 import { withRev } from '../value/json-text.js';
 import { t } from '../words.js';
@@ -59,15 +59,4 @@ function picked(path, base, sides, pick) {
   if (pick.base) return base;
   if (pick.removed) return undefined;
   return 'value' in pick ? pick.value : at(sides.find(side => side.rev === pick.rev).doc, path);
-}
-
-function put(document, path, value) {
-  const names = namesOf(path);
-  const last = names.pop();
-  let inner = document;
-  for (const name of names) {
-    if (!(inner.get(name) instanceof Map)) inner.set(name, new Map());
-    inner = inner.get(name);
-  }
-  if (value === undefined) inner.delete(last); else inner.set(last, value);
 }

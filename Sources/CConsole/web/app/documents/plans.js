@@ -27,14 +27,34 @@ function rangeOf(args) {
   return { range, isBackwards };
 }
 
-/** How a query is answered, as a sentence, and whether every document is looked at. */
-export function planOf(explained) {
+/**
+ * How a query is answered: steps with a title, a detail and a count, and whether every document is looked at. The counts are the
+ * server's, of what was read so far.
+ */
+export function planOf(explained, costs) {
   const index = explained.get('index');
+  const kind = index?.get('type');
   const { range, isBackwards } = rangeOf(explained.get('mrargs'));
-  if (index?.get('type') === 'text') return { text: t.plans.theIndexOfTextsFinds(visible(index.get('name'))) };
-  if (!index || (index.get('type') === 'special' && !range)) return { text: t.plans.noIndexFitsEveryDocument, isWhole: true };
-  if (index.get('type') === 'special') return { text: t.plans.documentsAreReadByTheir(range) };
-  return { text: t.plans.answeredByTheIndex(visible(index.get('name')), range ?? t.plans.all, isBackwards ? t.plans.backwards : '', explained.get('covering') ? t.plans.noDocumentHas : t.plans.eachDocumentThatItFinds) };
+  const name = visible(index?.get('name') ?? '');
+  const isWhole = !index || kind === 'special' && !range;
+  const detail = `${range ?? t.plans.all}${isBackwards ? t.plans.backwards : ''}`;
+  const options = explained.get('opts');
+  const listed = value => value instanceof Map ? [...value].map(([field, order]) => `${field}${order === 'desc' ? t.plans.backwards : ''}`) : [];
+  const [sort, fields] = [listed(options?.get('sort')), explained.get('fields')];
+  const [skip, limit] = ['skip', 'limit'].map(member => explained.get(member)?.toNumber() ?? 0);
+  const keys = t.plans.keysCount(costs.keys);
+  const steps = [
+    isWhole ? { title: t.plans.noIndexFitsEveryDocument, count: keys }
+      : kind === 'text' ? { title: t.plans.theIndexOfTextsFinds(name), count: keys }
+        : kind === 'special' ? { title: t.plans.documentsByTheirIDs, detail, count: keys } : { title: t.plans.rangeOfTheIndex(name), detail, count: keys },
+    sort.length > 0 && { title: t.plans.inOrder(visible(sort.join(', '))), detail: t.plans.theIndexHasIt },
+    explained.get('covering') ? { title: t.plans.noDocumentIsRead, detail: t.plans.theIndexHasAllFields }
+      : { title: t.plans.documentsAreRead, count: t.common.documentsCount(costs.docs) },
+    { title: t.plans.theSelectorIsChecked, detail: visible(stringify(explained.get('selector'))), count: t.plans.foundCount(costs.found) },
+    { title: t.plans.atMost(skip, limit) },
+    fields?.length > 0 && { title: t.plans.fieldsAreKept(visible(fields.join(', '))) },
+  ];
+  return { steps: steps.filter(Boolean), isWhole };
 }
 
 /** The members that an index for this query would have. */
@@ -43,12 +63,9 @@ export function wanted(explained) {
   return hinted.filter(name => name !== '_id');
 }
 
-/** What became of an index of `_index` in a query: used, or passed over and why. */
-export function verdict(index, explained) {
-  if (!explained) return '';
-  const isThat = other => other?.get('name') === index.name && (other.get('ddoc') ?? null) === (index.ddoc ?? null);
-  if (isThat(explained.get('index'))) return t.plans.used;
-  const found = (explained.get('index_candidates') ?? []).find(one => isThat(one.get('index')));
-  const reasons = (found?.get('analysis').get('reasons') ?? []).map(reason => REASONS[reason.get('name')] ?? reason.get('name'));
-  return reasons.length ? t.plans.passedOver(reasons.join(', ')) : '';
+/** The indexes that were passed over, each with its name and the reasons that the server tells. */
+export function passedOver(explained) {
+  return (explained.get('index_candidates') ?? []).map(one => ({
+    name: one.get('index').get('name'), reasons: one.get('analysis').get('reasons').map(reason => REASONS[reason.get('name')] ?? reason.get('name')),
+  })).filter(({ reasons }) => reasons.length > 0);
 }

@@ -6,6 +6,7 @@ import { number, short, t } from '../words.js';
 const FEW = 12;
 const MOST = 500;
 const generation = rev => Number(rev.split('-')[0]);
+const inOrder = (one, other) => generation(one) <= generation(other) ? [one, other] : [other, one];
 
 /** What a revision is: its sign, and the word for it. */
 function stateOf(revision, winner) {
@@ -26,8 +27,10 @@ export function revisionList({ db, id, tree, shown }) {
     const isWinner = revision.rev === tree.rev && !revision.deleted;
     return h('li', { title: revision.rev, 'aria-current': revision.rev === shown ? 'true' : null }, h('span', { 'aria-hidden': 'true' }, `${sign} `),
       revision.stored ? h('a', { href: isWinner ? link([db, 'doc', id]) : link([db, 'doc', id], { rev: revision.rev }) }, name) : name,
-      h('span', { class: 'muted' }, ` ${word}`));
+      h('span', { class: 'muted' }, ` ${word}`),
+      revision.stored && shown && revision.rev !== shown && [' ', comparison(...inOrder(revision.rev, shown), short(revision.rev))]);
   };
+  const comparison = (a, b, name) => h('a', { href: link([db, 'compare', id], { a, b }), 'aria-label': t.revisions.compareWith(name) }, t.revisions.compare);
   return card(t.common.revisions, [h('p', { class: 'muted small' }, t.revisions.keptRevisionsServeReplicationBodies(t.revisions.bodiesCount(all.filter(revision => revision.stored).length))),
     h('ul', { class: 'list' }, all.slice(0, FEW).map(line)),
     all.length > FEW && h('details', {}, h('summary', {}, t.revisions.olderRevisions), h('ul', { class: 'list' }, all.slice(FEW, MOST).map(line)))]);

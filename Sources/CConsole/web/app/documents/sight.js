@@ -1,13 +1,13 @@
 /** What is read of rows in sight only: whether they are in conflict, and the members shown as columns. */
 import { ask, path } from '../api.js';
 import { parse, stringify } from '../value/json.js';
-import { at } from '../value/compare.js';
+import { at, pointerOf } from '../value/compare.js';
 
 const CALM = 80; // milliseconds without scrolling
 const LONGEST = 200; // characters of a cell
 
 function cell(body, column) {
-  const value = at(body, column.startsWith('/') ? column : `/${column}`);
+  const value = at(body, pointerOf(column));
   if (value === undefined) return null;
   const text = typeof value === 'string' ? value : stringify(value);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;

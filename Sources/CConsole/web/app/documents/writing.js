@@ -9,6 +9,9 @@ export async function saveDocument(db, id, text) {
   return post(db, new Map([...parse(text), ['_id', id]]));
 }
 
+/** An id that the server has made. */
+export async function newID() { return (await ask('_uuids', { quiet: true })).json.uuids[0]; }
+
 /** Copies a revision, with its attachments, to another id, and returns the copy's revision. */
 export async function copyDocument(db, id, name, rev) {
   return (await ask(path`${db}/${id}`, { method: 'COPY', query: { rev }, headers: { Destination: encodeURIComponent(name) } })).json.rev;

@@ -1,22 +1,31 @@
 /** What changes in a database, newest on top. */
 import { ask, ApiError, path, stream } from '../api.js';
-import { link } from '../router.js';
+import { link, setQuery } from '../router.js';
 import { readChange } from '../documents/reading.js';
-import { h, bdi, button, head, replace } from '../parts/dom.js';
+import { h, bdi, button, field, head, replace } from '../parts/dom.js';
 import { errorBox } from '../parts/panel.js';
 import { sparkLine } from '../parts/spark-line.js';
 import { stringify } from '../value/json.js';
 import { differences } from '../value/compare.js';
-import { short, t } from '../words.js';
+import { number, short, t } from '../words.js';
 
-const KEPT = 500;
+const KEPT = 500; // rows
+const FEW = 50; // rows to begin with, where none are looked for
 const IDLE = 10 * 60_000;
 const LONGEST = 30_000; // milliseconds until a lost feed is opened again
 const STEADY = 5000; // milliseconds after which a feed that ends did work
 
-export default function page({ db, signal, setTitle, setSame, setKeys }) {
+/** What a change is, by what the feed tells: an id, its winner's generation, and whether it is deleted. */
+const KINDS = {
+  created: change => !change.deleted && /^1-/.test(change.changes[0].rev),
+  edited: change => !change.deleted && !/^1-/.test(change.changes[0].rev),
+  deleted: change => Boolean(change.deleted),
+  design: change => change.id.startsWith('_design/'),
+};
+const NAMES = { created: t.changes.created, edited: t.changes.edited, deleted: t.changes.deleted, design: t.changes.design };
+
+export default function page({ db, query, signal, setTitle, setSame, setKeys }) {
   setTitle(t.changes.changesTitle(db));
-  setSame({ url: path`${db}/_changes`, query: { descending: true, limit: 50 }, settle: ['changes', [{ db }], ['--descending', '--limit', '50']] });
   const list = h('ul', { class: 'list' });
   const problems = h('div');
   const state = h('span', { class: 'pill', role: 'status' });
@@ -24,15 +33,85 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
   const pause = button(t.changes.pause, () => (feed ? end(t.changes.paused) : begin()));
   let feed = null;
   let since = 'now';
+  let { q: words = '', kind = '', since: asked = '' } = query;
+  const changes = new WeakMap(); // of rows
+  let waiting = []; // changes that have come while somebody reads further down, the oldest first
   let arrived = 0;
   let lastUse = Date.now();
   let [attempts, timer] = [0, 0];
 
+  const search = h('input', { type: 'search', value: words, placeholder: t.changes.partOfAnID, on: { input: look } });
+  const kinds = h('select', { on: { change: look } }, h('option', { value: '' }, t.common.all),
+    Object.keys(KINDS).map(name => h('option', { value: name, selected: name === kind }, NAMES[name])));
+  const start = h('input', { class: 'mono', value: asked, placeholder: t.changes.theLast, autocapitalize: 'off', spellcheck: 'false' });
+  const form = h('form', { class: 'toolbar', on: { submit: from } }, field(t.changes.id, search), field(t.common.kind, kinds), field(t.changes.since, start),
+    h('button', { class: 'button' }, t.common.show));
+  const shown = h('p', { class: 'muted', role: 'status' });
+  const arrivals = button('', flush, { class: 'button primary', hidden: true });
+  const more = button(t.common.more, () => first(), { hidden: true });
+
+  const isShown = change => change.id.includes(words) && (!kind || KINDS[kind](change));
+
+  /** Looks for changes among those that were read, and reads as many as are kept. */
+  function look() {
+    const wasFew = !words && !kind;
+    [words, kind] = [search.value, kinds.value];
+    setQuery({ q: words, kind });
+    if (wasFew && !asked && list.childElementCount === FEW) restart(); else sift();
+  }
+
+  function sift() {
+    const rows = [...list.children];
+    for (const line of rows) line.hidden = !isShown(changes.get(line));
+    const isSifted = words || kind;
+    shown.textContent = isSifted ? t.changes.match(number(rows.filter(line => !line.hidden).length), number(rows.length)) : '';
+  }
+
+  /** Changes from a sequence on; none means the last ones. */
+  function from(event) {
+    event.preventDefault();
+    asked = start.value.trim();
+    setQuery({ since: asked });
+    restart();
+  }
+
+  function restart() {
+    end('');
+    replace(list);
+    waiting = [];
+    since = asked || 'now';
+    tellWaiting();
+    first();
+  }
+
+  function showSame() {
+    const limit = String(asked || words || kind ? KEPT : FEW);
+    setSame({
+      url: path`${db}/_changes`, query: asked ? { since: asked, limit } : { descending: true, limit },
+      settle: ['changes', [{ db }], [...(asked ? [`--since=${asked}`] : ['--descending']), '--limit', limit]],
+    });
+  }
+
   async function first() {
+    showSame();
+    replace(problems);
+    more.hidden = true;
     try {
-      const answer = (await ask(path`${db}/_changes`, { query: { descending: true, limit: 50 }, signal })).json;
-      replace(list, answer.results.map(row));
-      since = answer.results[0]?.seq ?? answer.last_seq;
+      if (asked) {
+        const answer = (await ask(path`${db}/_changes`, { query: { since: since === 'now' ? asked : since, limit: KEPT }, signal })).json;
+        since = answer.last_seq;
+        put(answer.results);
+        if (answer.pending > 0) {
+          state.textContent = t.changes.moreFollow(number(answer.pending));
+          more.hidden = false;
+          return;
+        }
+      } else {
+        const limit = words || kind ? KEPT : FEW;
+        const answer = (await ask(path`${db}/_changes`, { query: { descending: true, limit }, signal })).json;
+        since = answer.results[0]?.seq ?? answer.last_seq;
+        put(answer.results.reverse());
+      }
       begin();
     } catch (error) { if (error.name !== 'AbortError') replace(problems, errorBox(error, first)); }
   }
@@ -55,8 +134,8 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
         since = change.seq;
         attempts = 0;
         arrived += 1;
-        list.prepend(row(change));
-        while (list.childElementCount > KEPT) list.lastElementChild.remove();
+        waiting.push(change);
+        if (isReading()) tellWaiting(); else flush();
       });
       if (feed !== control) return;
       // A feed ends with the session that opened it; there may be a newer one, and else the next request asks for a login.
@@ -68,6 +147,34 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
         replace(problems, errorBox(error, begin));
       } else beginLater();
     }
+  }
+
+  /** Puts changes, the oldest first, on top; a row that has the focus stays. */
+  function put(some) {
+    list.prepend(...some.map(row).reverse());
+    while (list.childElementCount > KEPT && !list.lastElementChild.contains(document.activeElement)) list.lastElementChild.remove();
+    sift();
+  }
+
+  /** Whether somebody reads further down, or has selected a text there. */
+  function isReading() {
+    const selected = document.getSelection();
+    return list.childElementCount > 0 && list.getBoundingClientRect().top < 0 || !selected.isCollapsed && list.contains(selected.anchorNode);
+  }
+
+  function tellWaiting() {
+    const count = waiting.filter(isShown).length;
+    arrivals.textContent = t.changes.arrived(number(count));
+    arrivals.hidden = count === 0;
+  }
+
+  /** Shows what waits; a button that was pressed for it leads to the top. */
+  function flush(event) {
+    put(waiting.splice(0).slice(-KEPT));
+    tellWaiting();
+    if (!event) return;
+    form.scrollIntoView();
+    list.querySelector('li:not([hidden]) summary')?.focus({ preventScroll: true });
   }
 
   /** Opens a feed that was lost again, after a while that grows; it goes on where it ended. */
@@ -86,11 +193,17 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
     state.textContent = words;
   }
 
+  const kindOf = change => Object.keys(KINDS).find(name => KINDS[name](change));
+
   function row(change) {
     const look = h('div');
+    const [{ rev }] = change.changes;
+    const small = (text, more = '') => [' ', h('span', { class: `rev ${more}`, title: text }, short(text))];
     const details = h('details', { on: { toggle: () => { if (details.open && !look.childNodes.length) compare(change, look); } } },
-      h('summary', {}, bdi(change.id), ' ', h('span', { class: 'rev', title: change.changes[0].rev }, short(change.changes[0].rev)), change.deleted && ' ✕'), look);
-    return h('li', {}, details);
+      h('summary', {}, bdi(change.id), small(rev), ' ', h('span', { class: `chip ${change.deleted ? 'bad' : ''}` }, NAMES[kindOf(change)]), small(change.seq, 'muted')), look);
+    const line = h('li', {}, details);
+    changes.set(line, change);
+    return line;
   }
 
   /** What a revision has changed, where the body before is kept. */
@@ -112,6 +225,7 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
   document.addEventListener('visibilitychange', hide);
   document.addEventListener('keydown', use);
   document.addEventListener('pointerdown', use);
+  document.addEventListener('scroll', () => { if (waiting.length && !isReading()) flush(); }, { capture: true, passive: true, signal });
   const clock = setInterval(() => {
     rate.push(arrived);
     arrived = 0;
@@ -120,7 +234,7 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
   setKeys([{ key: ' ', text: t.changes.pauseOrGo, run: () => pause.click() }]);
   first();
   return {
-    element: h('div', {}, head([t.common.changes, state], pause), rate.element, problems, list),
+    element: h('div', {}, head([t.common.changes, state], pause), form, rate.element, problems, shown, h('div', { class: 'arrivals' }, arrivals), more, list),
     leave() {
       clearInterval(clock);
       document.removeEventListener('visibilitychange', hide);

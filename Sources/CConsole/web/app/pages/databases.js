@@ -7,12 +7,17 @@ import { panel, dialog, confirmByTyping, stateBox } from '../parts/panel.js';
 import { number, bytes, t } from '../words.js';
 
 const PAGE = 50;
+const MOST = 10_000; // names that are read at once; of more only those that begin with a text are looked for
+const FEW = 500; // names that are read again whenever their numbers are
+const OLD = 60_000; // milliseconds until more are read again
 
 export default function page({ query, signal, setTitle, setSame, setKeys }) {
   setTitle(t.common.databases);
   let prefix = query.prefix ?? '';
   let limit = PAGE;
-  const search = prefixInput(t.common.namesThatBegin, prefix, filter);
+  let known = null; // all names, and when they were read
+  const search = prefixInput(t.databases.anyPartOfAName, prefix, filter, t.databases.search);
+  const note = h('p', { class: 'muted', role: 'status' });
   const list = panel(load, show, { label: t.databases.readingTheNames, again: 10_000, signal });
   const made = button([icon('plus'), t.databases.new], create, { class: 'button primary' });
 
@@ -22,11 +27,23 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
     list.reload();
   }
 
+  async function namesIn(asked) { return (await ask('_all_dbs', { query: asked, signal })).json; }
+
+  /** Reads the names again, too. */
+  function reload() {
+    known = null;
+    list.reload();
+  }
+
   async function load() {
-    const bounds = prefix ? { startkey: JSON.stringify(prefix), endkey: JSON.stringify(`${prefix}\u{10ffff}`) } : {};
+    const text = prefix.toLowerCase();
     let names;
     try {
-      names = (await ask('_all_dbs', { query: { ...bounds, limit: limit + 1 }, signal })).json;
+      if (!known || Date.now() - known.at > (known.names.length > FEW ? OLD : 0)) known = { names: await namesIn({ limit: MOST + 1 }), at: Date.now() };
+      const isWhole = known.names.length <= MOST;
+      const bounds = text ? { startkey: JSON.stringify(text), endkey: JSON.stringify(`${text}\u{10ffff}`) } : {};
+      names = isWhole ? known.names.filter(name => name.includes(text)) : await namesIn({ ...bounds, limit: limit + 1 });
+      note.textContent = isWhole ? text && t.databases.matching(number(names.length), number(known.names.length)) : t.databases.onlyBeginnings(number(MOST));
     } catch (error) {
       if (error.status !== 401 && error.status !== 403) throw error;
       return { rows: [], isHidden: true };
@@ -80,17 +97,17 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
       title: t.common.deleteOfKey(key), text: t.databases.documentsAreDeletedHere(info.doc_count),
       word: key, action: t.common.deleteAction, run: () => ask(path`${key}`, { method: 'DELETE', whole: true }),
     });
-    if (gone) list.reload();
+    if (gone) reload();
   }
 
   const open = h('input', { 'aria-label': t.databases.openADatabase, placeholder: t.databases.openByName });
   const form = h('form', { class: 'toolbar', on: { submit: event => { event.preventDefault(); if (open.value) location.hash = link([open.value, 'docs']); } } }, open, h('button', { class: 'button' }, t.common.open));
-  setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'c', text: t.databases.new, run: create }, { key: 'r', text: t.common.readAgain, run: list.reload }]);
+  setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'c', text: t.databases.new, run: create }, { key: 'r', text: t.common.readAgain, run: reload }]);
   onSession(() => {
     setSame({ url: '_all_dbs', settle: ['databases', [{}], ['--all']] });
     made.hidden = !session.isAdmin;
-    list.reload();
+    reload();
   }, signal);
-  return { element: h('div', {}, head(t.common.databases, made), h('div', { class: 'toolbar' }, searchBox(search), form), list.element) };
+  return { element: h('div', {}, head(t.common.databases, made), h('div', { class: 'toolbar' }, searchBox(search), form), note, list.element) };
 }
 

@@ -10,7 +10,7 @@ import { editor } from '../documents/editor.js';
 import { readDocument, readTree } from '../documents/reading.js';
 import { revisionList } from '../documents/revisions.js';
 import { attachmentList } from '../documents/attachments.js';
-import { copyDocument, deleteDocument, saveDocument } from '../documents/writing.js';
+import { copyDocument, deleteDocument, newID, saveDocument } from '../documents/writing.js';
 import { clashView } from '../documents/clash.js';
 import { bytes, short, t } from '../words.js';
 
@@ -26,12 +26,13 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   // The text stays where it is while the document is read again, with its place and the cursor in it.
   const shownText = h('div', { hidden: !isNew }, area.element);
   const main = panel(load, shown, { label: t.doc.readingTheDocument });
-  let loaded = { text: `{\n  "_id": "${madeID()}"\n}`, rev: null };
+  let loaded = { text: '{\n  "_id": ""\n}', rev: null };
+  const ownID = h('input', { class: 'mono', autocapitalize: 'off', spellcheck: 'false', on: { input: takeID } });
   let timer = 0;
   let [isSaving, isAskedAgain] = [false, false];
 
   async function load() {
-    if (isNew) return null;
+    if (isNew) return { id: await newID() };
     const [found, tree] = await Promise.all([
       readDocument(db, id, { rev: query.rev, signal, onSize: length => { if (length > LARGE) replace(size, t.doc.reading(bytes(length))); } }).finally(() => replace(size)),
       readTree(db, id, signal),
@@ -41,7 +42,12 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   }
 
   function shown(found) {
-    if (!found) return null;
+    if (isNew) {
+      // What was typed before the server has made an id stays.
+      if (!area.isChanged) area.store(withId(loaded.text, found.id));
+      look();
+      return field(t.common.id, ownID, t.doc.theServerHasMadeIt);
+    }
     showSame();
     const others = (found.tree?.leaves.length ?? 1) - 1;
     const text = found.text ?? `{\n  "_id": ${JSON.stringify(id)}\n}`;
@@ -75,6 +81,11 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     return query.rev && told(t.doc.anOlderRevisionSavingWrites);
   }
 
+  /** Puts an id of the person's own into the text of a new document. */
+  function takeID() {
+    try { area.put(withId(area.text, ownID.value)); } catch { look(); }
+  }
+
   /** What is attached makes a new revision, which is read again: the text must not be lost. */
   function mayWrite() {
     if (!area.isChanged) return true;
@@ -88,7 +99,11 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     const { text } = area;
     replace(notes);
     if (text.length > COLOURED) return;
-    try { tell((await parseNoting(text)).duplicates); } catch (error) { if (area.text === text) area.showError(error, true); }
+    try {
+      const { value, duplicates } = await parseNoting(text);
+      tell(duplicates);
+      if (document.activeElement !== ownID) ownID.value = value.get?.('_id') ?? '';
+    } catch (error) { if (area.text === text) area.showError(error, true); }
   }
 
   function tell(duplicates) {
@@ -200,7 +215,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   }
 
   async function copy() {
-    const name = h('input', { required: true });
+    const name = h('input', { required: true, class: 'mono', value: await newID().catch(() => '') });
     const made = await dialog({
       title: t.doc.copy, body: h('div', { class: 'stack' }, h('p', {}, t.doc.theStoredRevisionIsCopied), field(t.doc.idOfTheCopy, name)),
       actions: [{ label: t.doc.copy, kind: 'primary', run: async () => { await copyDocument(db, id, name.value, query.rev); return name.value; } }],
@@ -233,9 +248,4 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       return true;
     },
   };
-}
-
-/** An id for a new document: 32 hexadecimal digits, as the server's own. */
-function madeID() {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map(byte => byte.toString(16).padStart(2, '0')).join('');
 }

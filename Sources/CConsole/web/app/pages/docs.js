@@ -7,6 +7,7 @@ import { keyList } from '../parts/key-list.js';
 import { stringify } from '../value/json.js';
 import { understand, listed, selected } from '../documents/search.js';
 import { sight } from '../documents/sight.js';
+import { outcome, selection } from '../documents/selection.js';
 import { short, t } from '../words.js';
 
 export default function page({ db, query, signal, setTitle, setSame, setKeys }) {
@@ -22,7 +23,16 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   const form = h('form', { class: 'toolbar', role: 'search', on: { submit: event => { event.preventDefault(); show(search.value.trim()); } } },
     searchBox(search), columns, h('button', { class: 'button' }, t.common.show));
 
+  const told = h('div');
+  const chosen = selection({
+    rows: () => list?.rows() ?? [], redraw: () => list?.refresh(), onChange: size => { if (list) list.pager.hidden = size > 0; },
+    acts: [{ label: t.selection.exportLines, run: () => exportAs('jsonl') }, { label: t.selection.exportCSV, run: () => exportAs('csv') },
+      { label: t.selection.setAField, run: setField }, { label: t.common.delete, run: remove, kind: 'danger' }],
+  });
+
   function show(asked) {
+    if (asked !== words) chosen.clear();
+    replace(told);
     words = asked;
     fields = namesIn(columns.value);
     from = undefined;
@@ -66,15 +76,18 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     eyes?.leave();
     eyes = sight({ db, columns: fields, onChange: () => list.refresh(), onError: error => replace(notes, errorBox(error)) });
     list = keyList({
-      ...source, row, key: item => item.id, label: t.common.documents, columns: [t.common.id, t.common.revision, ...fields],
+      ...source, row, key: item => item.id, label: t.common.documents, columns: [chosen.all, t.common.id, t.common.revision, ...fields],
       empty: words ? t.docs.nothingIsFound : from ? t.docs.thereIsNoDocument : t.docs.thereIsNoDocumentYet,
       onSight: rows => {
         eyes.see(rows);
+        chosen.tell();
         // The place stands in the address, so that coming back from a document leads to it.
         clearTimeout(timer);
         if (!isSelected) timer = setTimeout(keepPlace, 300);
       },
     });
+    list.element.append(chosen.bar);
+    list.element.addEventListener('keydown', chosen.onKey);
     replace(outlet, list.element);
   }
 
@@ -92,7 +105,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
 
   function row(item) {
     const named = text => ({ title: text, 'aria-label': text });
-    return h('tr', {},
+    return h('tr', { class: chosen.chosen.has(item.id) ? 'on' : null }, chosen.cell(item),
       h('th', { scope: 'row' }, h('a', { href: link([db, 'doc', item.id]) }, bdi(item.id)), ' ',
         item.conflicts > 0 && h('a', { class: 'pill warn', href: link([db, 'conflict', item.id]), ...named(t.docs.inConflict(t.common.othersCount(item.conflicts))) }, icon('conflict'), item.conflicts + 1),
         item.isDeleted && h('span', { class: 'bad', role: 'img', ...named(t.common.deleted) }, '✕')),
@@ -103,12 +116,37 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
       }));
   }
 
+  // What is done with the selected ones. The modules are loaded when somebody does it.
+
+  async function done(work, sentence) {
+    try {
+      const result = await work(await import('../documents/bulk.js'));
+      if (!result) return;
+      outcome(told, sentence(result), result.refused);
+      if (result.isWritten) await list.reload();
+      chosen.tell();
+    } catch (error) { if (error.name !== 'AbortError') replace(told, errorBox(error)); }
+  }
+
+  function exportAs(format) {
+    done(bulk => bulk.exportMany({ db, chosen: chosen.chosen, format, columns: fields, signal }), result => t.bulk.exported(result.done));
+  }
+
+  function setField() {
+    done(bulk => bulk.setField(db, chosen.chosen), result => t.bulk.written(result.done) + (result.same ? t.bulk.hadIt(result.same) : ''));
+  }
+
+  function remove() {
+    done(bulk => bulk.deleteMany(db, chosen.chosen, signal), result => t.bulk.deleted(result.done));
+  }
+
   const jump = h('input', { 'aria-label': t.docs.jumpToAnId, placeholder: t.docs.jumpToId });
   const jumper = h('form', { class: 'toolbar', on: { submit: event => { event.preventDefault(); if (jump.value) location.hash = link([db, 'doc', jump.value]); } } }, jump, h('button', { class: 'button' }, t.common.open));
-  setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'c', text: t.doc.aNewDocument, run: () => { location.hash = link([db, 'doc']); } }, { key: 'm', text: t.docs.moreRows, run: () => list?.more() }, { key: 'r', text: t.common.readAgain, run: () => list?.reload() }]);
+  setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'm', text: t.docs.moreRows, run: () => list?.more() }, { key: 'r', text: t.common.readAgain, run: () => list?.reload() },
+    { key: 'c', text: t.docs.newDocument, run: () => { location.hash = link([db, 'doc']); } }]);
   read();
   return {
-    element: h('div', {}, head(t.common.documents, h('a', { class: 'button primary', href: link([db, 'doc']) }, icon('plus'), t.docs.new)), form, notes, outlet, jumper),
+    element: h('div', {}, head(t.common.documents, h('a', { class: 'button primary', href: link([db, 'doc']) }, icon('plus'), t.docs.new)), form, notes, told, outlet, jumper),
     leave() {
       clearTimeout(timer);
       list?.leave();

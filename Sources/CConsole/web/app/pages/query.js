@@ -1,17 +1,21 @@
 /** Queries: how they are answered, by which index, and the indexes there are. */
 import { ask, path } from '../api.js';
-import { link, setQuery } from '../router.js';
+import { setQuery } from '../router.js';
 import { session, onSession } from '../session.js';
-import { h, bdi, tableHead, button, head, icon, replace, pre } from '../parts/dom.js';
+import { h, bdi, tableHead, button, head, icon, patch, replace, pre, visible } from '../parts/dom.js';
 import { panel, errorBox, dialog, unsaved } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
 import { parse, stringify } from '../value/json.js';
 import { newIndex, partOf } from '../documents/indexes.js';
-import { planOf, verdict, wanted } from '../documents/plans.js';
+import { passedOver, planOf, wanted } from '../documents/plans.js';
+import { queryHistory } from '../documents/query-history.js';
+import { queryResults, sortOf, withSort } from '../documents/query-results.js';
 import { number, t } from '../words.js';
 
 /** The members of a query that its address has. */
 const ADDRESSED = ['selector', 'fields', 'sort', 'limit', 'skip', 'use_index'];
+
+const namesIn = text => text.split(',').filter(Boolean);
 
 /** The query of an address; one that can't be read has what can be. */
 function queryOf(address) {
@@ -27,80 +31,134 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   const area = codeArea({ text: queryOf(query), label: t.query.theQuery });
   let done = area.text; // the query that was run last, or that is in the address
   const condition = h('input', { class: 'grow', 'aria-label': t.query.aCondition, placeholder: 'count > 1 && name begins "M"' });
-  const [result, plan] = [h('div'), h('div')];
+  const [result, plan, notice] = [h('div'), h('div'), h('div')];
+  const view = { columns: query.columns === undefined ? null : namesIn(query.columns), as: query.as };
+  const past = queryHistory({ db, current, onChoose: choose });
+  const mayLeave = unsaved(() => area.text !== done, signal);
   const indexes = panel(async () => (await ask(path`${db}/_index`, { signal })).json.indexes, showIndexes, { label: t.query.readingTheIndexes, isKept: true });
   let explained = null;
+  let turn = 0; // of the run that counts
+
+  function current() {
+    const value = typed();
+    return value && stringify(value);
+  }
 
   function typed() {
     try { return parse(area.text); } catch (error) { area.showError(error); return null; }
   }
 
-  async function run() {
+  /** Runs the query in the editor. One that the server can't answer in the order of a column leaves everything as it was. */
+  async function run(sorting = null) {
     const value = typed();
     if (!value) return;
-    done = area.text;
-    setQuery(Object.fromEntries(ADDRESSED.map(name => [name, value.has(name) ? stringify(value.get(name)) : undefined])));
-    showSame(value);
-    const list = h('ol', {});
+    const mine = ++turn;
+    const sent = area.text;
+    const took = () => {
+      done = sent;
+      setQuery(Object.fromEntries(ADDRESSED.map(name => [name, value.has(name) ? stringify(value.get(name)) : undefined])));
+      showSame(value);
+    };
+    const results = queryResults({ db, query: value, ...view, onSort: sortBy, onView: changes => {
+      if ('columns' in changes) view.columns = changes.columns === undefined ? null : namesIn(changes.columns);
+      if ('as' in changes) view.as = changes.as;
+      setQuery(changes);
+    } });
     const facts = h('p', { role: 'status' }, t.query.asking);
-    const more = button(t.common.more, () => read(), { hidden: true });
-    replace(result, facts, list, more);
-    let [found, bookmark] = [0, value.get('bookmark')];
+    const more = button(t.common.more, again, { hidden: true });
+    const costs = { keys: 0, docs: 0, found: 0 };
+    let bookmark = value.get('bookmark');
+    let isShown = false;
     async function read() {
       more.disabled = true;
-      try {
-        const text = stringify(new Map([...value, ['execution_stats', true], ...(bookmark ? [['bookmark', bookmark]] : [])]));
-        const answer = parse((await ask(path`${db}/_find`, { method: 'POST', text, signal })).text);
-        const [docs, cost] = [answer.get('docs'), answer.get('execution_stats')];
-        found += docs.length;
-        bookmark = answer.get('bookmark');
-        list.append(...docs.map(doc => line(doc, value.has('fields'))));
-        const of = name => number(cost?.get(name)?.toNumber() ?? 0);
-        replace(facts, found === 0 ? t.query.nothingIsFound : t.query.found(t.common.documentsCount(found)),
-          t.query.keysAndDocumentsReadMs(of('total_keys_examined'), of('total_docs_examined'), of('execution_time_ms')),
-          answer.get('warning') && h('span', { class: 'warn' }, ` ⚠ ${answer.get('warning')}`));
-        more.hidden = docs.length === 0 || docs.length < (value.get('limit')?.toNumber?.() ?? 25);
-        more.disabled = false;
-        return true;
-      } catch (error) {
-        if (error.name !== 'AbortError') replace(facts, errorBox(error, read));
-        return false;
-      }
+      const text = stringify(new Map([...value, ['execution_stats', true], ...(bookmark ? [['bookmark', bookmark]] : [])]));
+      const answer = parse((await ask(path`${db}/_find`, { method: 'POST', text, signal })).text);
+      const [docs, cost] = [answer.get('docs'), answer.get('execution_stats')];
+      bookmark = answer.get('bookmark');
+      results.add(docs);
+      const of = name => cost?.get(name)?.toNumber() ?? 0;
+      costs.keys += of('total_keys_examined');
+      costs.docs += of('total_docs_examined');
+      costs.found += docs.length;
+      replace(facts, costs.found === 0 ? t.query.nothingIsFound : t.query.found(t.common.documentsCount(costs.found)),
+        t.query.keysAndDocumentsReadMs(number(costs.keys), number(costs.docs), number(of('execution_time_ms'))),
+        answer.get('warning') && h('span', { class: 'warn' }, ` ⚠ ${answer.get('warning')}`));
+      more.hidden = docs.length === 0 || docs.length < (value.get('limit')?.toNumber?.() ?? 25);
+      more.disabled = false;
+      if (isShown) drawPlan(costs);
     }
-    replace(plan);
-    // The same error of a query is shown once.
-    if (await read()) explain();
+    function again() { read().catch(error => { if (error.name !== 'AbortError') replace(facts, errorBox(error, again)); }); }
+    if (!sorting) {
+      took();
+      replace(result, facts);
+      replace(plan);
+    }
+    try {
+      await read();
+    } catch (error) {
+      if (error.name === 'AbortError' || mine !== turn) return;
+      if (sorting && error.error === 'no_usable_index') { unsorted(sorting, sent, error); return; }
+      replace(plan);
+      replace(result, errorBox(error, () => run()));
+      return;
+    }
+    if (mine !== turn) return;
+    isShown = true;
+    explained = null;
+    took();
+    past.ran(stringify(value));
+    const isFocused = result.contains(document.activeElement);
+    const column = [...result.querySelectorAll('.sort')].indexOf(document.activeElement);
+    replace(notice);
+    replace(result, facts, results.element, more);
+    if (isFocused) (result.querySelectorAll('.sort')[column] ?? document.getElementById('main')).focus({ preventScroll: true });
+    explain(costs);
+  }
+
+  /** Asks the server for another order. */
+  function sortBy(sort, column) {
+    if (!typed()) return;
+    const before = area.text;
+    area.text = withSort(before, sort);
+    run({ before, column });
+  }
+
+  function unsorted({ before, column }, sent, error) {
+    const name = sortOf(parse(sent))[0][0];
+    if (area.text === sent) area.text = before;
+    replace(notice, h('p', { class: 'warn', role: 'alert' }, '⚠ ', t.query.noIndexHasTheOrder(visible(column)), ' ', error.reason, ' ',
+      session.name && button(t.query.makeAnIndexForThis, () => create([name]), { class: 'button small' })));
   }
 
   function showSame(value) {
     const options = ['limit', 'skip'].filter(name => value.has(name)).flatMap(name => [`--${name}`, stringify(value.get(name))]);
     if (value.has('fields')) options.push('--fields', value.get('fields').join(','));
-    const sort = (value.get('sort') ?? []).map(entry => entry instanceof Map ? [...entry][0] : [entry, 'asc']).map(([name, order]) => `${order === 'desc' ? '-' : ''}${name}`);
+    const sort = sortOf(value).map(([name, order]) => `${order === 'desc' ? '-' : ''}${name}`);
     // A value that begins with a dash follows its option and an equals sign.
     if (sort.length) options.push(`--sort=${sort.join(',')}`);
     if (value.has('use_index')) options.push('--use-index', [value.get('use_index')].flat().join('/').replace('_design/', ''));
     setSame({ url: path`${db}/_find`, text: stringify(value), settle: ['find', [{ db }, stringify(value.get('selector'))], options] });
   }
 
-  /** One document that was found. Whole documents are laid out when they are opened; members that were asked for are few. */
-  function line(doc, isShort) {
-    const id = doc.get('_id');
-    const text = h('div');
-    const details = h('details', { open: isShort, on: { toggle: () => { if (!text.firstChild) replace(text, pre(stringify(doc, 2), id ?? t.query.withoutItsId)); } } },
-      h('summary', {}, id === undefined ? t.query.withoutItsId : bdi(id)), text, id !== undefined && h('a', { href: link([db, 'doc', id]) }, t.common.toTheDocument));
-    return h('li', {}, details);
+  async function explain(costs) {
+    try {
+      explained = parse((await ask(path`${db}/_explain`, { method: 'POST', text: done, signal, quiet: true })).text);
+      drawPlan(costs);
+    } catch (error) { if (error.name !== 'AbortError') replace(plan, errorBox(error)); }
   }
 
-  async function explain() {
-    try {
-      explained = parse((await ask(path`${db}/_explain`, { method: 'POST', text: area.text, signal, quiet: true })).text);
-      const { text, isWhole } = planOf(explained);
-      const names = wanted(explained);
-      replace(plan, h('p', { class: isWhole ? 'warn' : null }, isWhole && '⚠ ', text, ' ',
-        isWhole && names.length > 0 && session.name && button(t.query.makeAnIndexForThis, () => create(names), { class: 'button small' })),
-      h('details', {}, h('summary', {}, t.query.thePlanAsJson), pre(stringify(explained, 2), t.query.thePlanAsJson)));
-      indexes.reload();
-    } catch (error) { if (error.name !== 'AbortError') replace(plan, errorBox(error)); }
+  /** The steps of the plan with the server's counts, and the indexes that it has passed over. */
+  function drawPlan(costs) {
+    if (!explained) return;
+    const { steps, isWhole } = planOf(explained, costs);
+    const [names, others] = [wanted(explained), passedOver(explained)];
+    patch(plan, h('section', { class: 'card', 'aria-label': t.query.plan }, h('h2', {}, t.query.plan),
+      h('ol', { class: 'steps' }, steps.map(({ title, detail, count }, index) => h('li', { class: isWhole && index === 0 ? 'warn' : null },
+        h('strong', {}, title), count && h('span', { class: 'chip' }, count), detail && h('span', { class: 'muted mono' }, detail)))),
+      isWhole && names.length > 0 && session.name && button(t.query.makeAnIndexForThis, () => create(names), { class: 'button small' }),
+      others.length > 0 && [h('h3', {}, t.query.passedOver(others.length)),
+        h('ul', {}, others.map(({ name, reasons }) => h('li', {}, h('span', { class: 'mono' }, bdi(name)), `: ${reasons.join(', ')}`)))],
+      h('details', {}, h('summary', {}, t.query.thePlanAsJson), pre(stringify(explained, 2), t.query.thePlanAsJson))));
   }
 
   async function translate(event) {
@@ -115,18 +173,25 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   }
 
   function showIndexes(all) {
-    return h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead([t.common.name, t.query.members, t.query.type, t.query.inThisQuery, '']),
+    return h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead([t.common.name, t.query.members, t.query.type, '']),
       h('tbody', {}, all.map(index => h('tr', { 'data-key': `${index.ddoc} ${index.name}` }, h('th', { scope: 'row' }, bdi(index.name)),
         h('td', { 'data-label': t.query.membersLabel }, bdi(index.def.fields.map(entry => typeof entry === 'string' ? entry : Object.keys(entry)[0]).join(', ') || t.query.allTexts), partOf(index)),
         h('td', { 'data-label': t.query.typeLabel }, index.type),
-        h('td', { 'data-label': t.query.inThisQueryLabel }, verdict(index, explained)),
         h('td', {}, index.ddoc && session.name && button(t.common.delete, () => remove(index), { class: 'button small', 'aria-label': t.query.deleteTheIndex(index.name) })))))));
+  }
+
+  /** A query of the list takes the place of the one in the editor. */
+  function choose(text) {
+    if (!mayLeave()) return;
+    area.text = text;
+    run();
   }
 
   async function create(proposed) {
     if (!await newIndex(db, proposed)) return;
+    indexes.reload();
     // The warning of the last run may not hold any more.
-    if (result.firstChild) run(); else indexes.reload();
+    if (result.firstChild) run();
   }
 
   async function remove(index) {
@@ -134,18 +199,21 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
       title: t.query.deleteTheIndexOfName(index.name), body: h('p', {}, t.query.queriesGoOnByAnother),
       actions: [{ label: t.common.deleteAction, kind: 'danger', run: async () => { await ask(path`${db}/_index/${index.ddoc}/${index.type}/${index.name}`, { method: 'DELETE', whole: true }); return true; } }],
     });
-    if (gone) { if (result.firstChild) run(); else indexes.reload(); }
+    if (!gone) return;
+    indexes.reload();
+    if (result.firstChild) run();
   }
 
-  setKeys([{ key: 'Enter', ctrl: true, text: t.query.runTheQuery, run }]);
+  setKeys([{ key: 'Enter', ctrl: true, text: t.query.runTheQuery, run: () => run() }]);
   showSame(parse(area.text));
-  onSession(indexes.reload, signal);
+  onSession(() => { indexes.reload(); past.draw(); }, signal);
   if (query.selector) run();
   return {
-    element: h('div', {}, head(t.common.query, button([icon('play'), t.query.run], run, { class: 'button primary', title: t.common.ctrlEnter })),
+    element: h('div', {}, head(t.common.query, button([icon('play'), t.query.run], () => run(), { class: 'button primary', title: t.common.ctrlEnter })),
       h('form', { class: 'toolbar', on: { submit: translate } }, condition, h('button', { class: 'button' }, t.query.asSelector)),
       area.element,
-      plan, result, h('h2', {}, t.query.indexes), indexes.element, button(t.query.newIndex, () => create())),
-    leave: unsaved(() => area.text !== done, signal),
+      h('div', { class: 'toolbar' }, button(t.queryHistory.saveButton, past.save)),
+      past.element, notice, result, plan, h('h2', {}, t.query.indexes), indexes.element, button(t.query.newIndex, () => create())),
+    leave: mayLeave,
   };
 }

@@ -118,12 +118,12 @@ const CALM = 200; // milliseconds without a key
 /** A field to search in, with its glass. */
 export function searchBox(input) { return h('span', { class: 'search' }, icon('search'), input); }
 
-/** An input for the beginning of names; it is heard when nobody has typed for a moment. */
-export function prefixInput(label, prefix, onInput) {
+/** An input for the beginning of names, or a part of them; it is heard when nobody has typed for a moment. */
+export function prefixInput(label, prefix, onInput, placeholder = t.dom.prefix) {
   let timer = 0;
   const hear = () => { if (input.isConnected) onInput(input.value); };
   const input = h('input', {
-    type: 'search', value: prefix, placeholder: t.dom.prefix, 'aria-label': label,
+    type: 'search', value: prefix, placeholder, 'aria-label': label,
     on: { input: () => { clearTimeout(timer); timer = setTimeout(hear, CALM); } },
   });
   return input;

@@ -36,6 +36,7 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
   const earlier = button(t.keyList.earlier, () => before(), { hidden: true });
   const more = button(t.common.more, () => after(), { hidden: true });
   const note = h('div');
+  const pager = h('div', { class: 'toolbar' }, range, earlier, more);
 
   let pages = []; // {start, rows}, those that are kept
   let starts = []; // {start, count} of pages in front of them, where there is no `loadBefore`
@@ -206,7 +207,7 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
     draw();
     const reached = body.children[index - drawn.first];
     const inRow = reached ? controls(reached) : [];
-    (inRow[focused?.control ?? 0] ?? inRow[0])?.focus({ preventScroll: true });
+    (inRow[focused?.control] ?? reached?.querySelector('a[href]') ?? inRow[0])?.focus({ preventScroll: true });
   }
 
   scroller.addEventListener('scroll', () => {
@@ -231,7 +232,11 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
   reload();
 
   return {
-    element: h('div', { class: 'stack' }, scroller, note, h('div', { class: 'toolbar' }, range, earlier, more)),
+    element: h('div', { class: 'stack' }, scroller, note, pager),
+    /** What stands below the rows: their numbers, and buttons for more. */
+    pager,
+    /** The rows that are kept. */
+    rows,
     reload,
     more: after,
     /** Draws the rows in the DOM again. */

@@ -7,7 +7,8 @@ const AROUND = 2; // equal lines that stay before and after a change
 const MOST = 2000; // lines that are drawn
 const FORMS = { same: ['span', '  '], removed: ['del', '− '], added: ['ins', '+ '] };
 
-export function lineTable(before, after) {
+/** The lines of two texts; `label` says what they are. */
+export function lineTable(before, after, label = t.lineTable.byLinesAgainstTheBase) {
   const changes = lineChanges(before, after);
   const isNear = changes.map((_, index) => changes.slice(Math.max(0, index - AROUND), index + AROUND + 1).some(one => one.kind !== 'same'));
   const rows = [];
@@ -23,5 +24,5 @@ export function lineTable(before, after) {
     rows.push(h(name, {}, sign, bdi(changes[index].text)));
   }
   const rest = rows.length < MOST ? 0 : changes.length;
-  return h('div', { class: 'by-lines mono', role: 'group', 'aria-label': t.lineTable.byLinesAgainstTheBase }, rows, rest > 0 && h('span', { class: 'muted' }, t.lineTable.theFirst(t.lineTable.linesCount(rest))));
+  return h('div', { class: 'by-lines mono', role: 'group', 'aria-label': label }, rows, rest > 0 && h('span', { class: 'muted' }, t.lineTable.theFirst(t.lineTable.linesCount(rest))));
 }
