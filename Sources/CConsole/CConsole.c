@@ -109,138 +109,154 @@ static const unsigned char file25[] = {
 };
 
 static const unsigned char file26[] = {
-#embed "web/app/pages/replication.js"
+#embed "web/app/pages/replicate.js"
 };
 
 static const unsigned char file27[] = {
-#embed "web/app/pages/replications.js"
+#embed "web/app/pages/replication.js"
 };
 
 static const unsigned char file28[] = {
-#embed "web/app/pages/rights.js"
+#embed "web/app/pages/replications.js"
 };
 
 static const unsigned char file29[] = {
-#embed "web/app/pages/server.js"
+#embed "web/app/pages/rights.js"
 };
 
 static const unsigned char file30[] = {
-#embed "web/app/pages/settle.js"
+#embed "web/app/pages/server.js"
 };
 
 static const unsigned char file31[] = {
-#embed "web/app/pages/users.js"
+#embed "web/app/pages/settle.js"
 };
 
 static const unsigned char file32[] = {
-#embed "web/app/parts/code-area.js"
+#embed "web/app/pages/users.js"
 };
 
 static const unsigned char file33[] = {
-#embed "web/app/parts/code-colours.js"
+#embed "web/app/parts/code-area.js"
 };
 
 static const unsigned char file34[] = {
-#embed "web/app/parts/command-panel.js"
+#embed "web/app/parts/code-colours.js"
 };
 
 static const unsigned char file35[] = {
-#embed "web/app/parts/command.js"
+#embed "web/app/parts/command-panel.js"
 };
 
 static const unsigned char file36[] = {
-#embed "web/app/parts/database-switch.js"
+#embed "web/app/parts/command.js"
 };
 
 static const unsigned char file37[] = {
-#embed "web/app/parts/dom.js"
+#embed "web/app/parts/database-switch.js"
 };
 
 static const unsigned char file38[] = {
-#embed "web/app/parts/effect-view.js"
+#embed "web/app/parts/dom.js"
 };
 
 static const unsigned char file39[] = {
-#embed "web/app/parts/key-list.js"
+#embed "web/app/parts/effect-view.js"
 };
 
 static const unsigned char file40[] = {
-#embed "web/app/parts/line-table.js"
+#embed "web/app/parts/key-list.js"
 };
 
 static const unsigned char file41[] = {
-#embed "web/app/parts/member-table.js"
+#embed "web/app/parts/line-table.js"
 };
 
 static const unsigned char file42[] = {
-#embed "web/app/parts/origins.js"
+#embed "web/app/parts/member-table.js"
 };
 
 static const unsigned char file43[] = {
-#embed "web/app/parts/panel.js"
+#embed "web/app/parts/origins.js"
 };
 
 static const unsigned char file44[] = {
-#embed "web/app/parts/place-sheet.js"
+#embed "web/app/parts/panel.js"
 };
 
 static const unsigned char file45[] = {
-#embed "web/app/parts/policy-form.js"
+#embed "web/app/parts/place-sheet.js"
 };
 
 static const unsigned char file46[] = {
-#embed "web/app/parts/rev-tree.js"
+#embed "web/app/parts/policy-form.js"
 };
 
 static const unsigned char file47[] = {
-#embed "web/app/parts/spark-line.js"
+#embed "web/app/parts/rev-tree.js"
 };
 
 static const unsigned char file48[] = {
-#embed "web/app/router.js"
+#embed "web/app/parts/spark-line.js"
 };
 
 static const unsigned char file49[] = {
-#embed "web/app/session.js"
+#embed "web/app/replications/actions.js"
 };
 
 static const unsigned char file50[] = {
-#embed "web/app/texts/en.js"
+#embed "web/app/replications/side.js"
 };
 
 static const unsigned char file51[] = {
-#embed "web/app/value/compare.js"
+#embed "web/app/replications/stored.js"
 };
 
 static const unsigned char file52[] = {
-#embed "web/app/value/json-text.js"
+#embed "web/app/router.js"
 };
 
 static const unsigned char file53[] = {
-#embed "web/app/value/json.js"
+#embed "web/app/session.js"
 };
 
 static const unsigned char file54[] = {
-#embed "web/app/value/lines.js"
+#embed "web/app/texts/en.js"
 };
 
 static const unsigned char file55[] = {
-#embed "web/app/words.js"
+#embed "web/app/value/compare.js"
 };
 
 static const unsigned char file56[] = {
-#embed "web/components.css"
+#embed "web/app/value/json-text.js"
 };
 
 static const unsigned char file57[] = {
-#embed "web/icons.svg"
+#embed "web/app/value/json.js"
 };
 
 static const unsigned char file58[] = {
-#embed "web/index.html"
+#embed "web/app/value/lines.js"
 };
 
 static const unsigned char file59[] = {
+#embed "web/app/words.js"
+};
+
+static const unsigned char file60[] = {
+#embed "web/components.css"
+};
+
+static const unsigned char file61[] = {
+#embed "web/icons.svg"
+};
+
+static const unsigned char file62[] = {
+#embed "web/index.html"
+};
+
+static const unsigned char file63[] = {
 #embed "web/tokens.css"
 };
 
@@ -271,40 +287,44 @@ static const settle_console_file files[] = {
     {"app/pages/login.js", file23, sizeof file23},
     {"app/pages/missing.js", file24, sizeof file24},
     {"app/pages/query.js", file25, sizeof file25},
-    {"app/pages/replication.js", file26, sizeof file26},
-    {"app/pages/replications.js", file27, sizeof file27},
-    {"app/pages/rights.js", file28, sizeof file28},
-    {"app/pages/server.js", file29, sizeof file29},
-    {"app/pages/settle.js", file30, sizeof file30},
-    {"app/pages/users.js", file31, sizeof file31},
-    {"app/parts/code-area.js", file32, sizeof file32},
-    {"app/parts/code-colours.js", file33, sizeof file33},
-    {"app/parts/command-panel.js", file34, sizeof file34},
-    {"app/parts/command.js", file35, sizeof file35},
-    {"app/parts/database-switch.js", file36, sizeof file36},
-    {"app/parts/dom.js", file37, sizeof file37},
-    {"app/parts/effect-view.js", file38, sizeof file38},
-    {"app/parts/key-list.js", file39, sizeof file39},
-    {"app/parts/line-table.js", file40, sizeof file40},
-    {"app/parts/member-table.js", file41, sizeof file41},
-    {"app/parts/origins.js", file42, sizeof file42},
-    {"app/parts/panel.js", file43, sizeof file43},
-    {"app/parts/place-sheet.js", file44, sizeof file44},
-    {"app/parts/policy-form.js", file45, sizeof file45},
-    {"app/parts/rev-tree.js", file46, sizeof file46},
-    {"app/parts/spark-line.js", file47, sizeof file47},
-    {"app/router.js", file48, sizeof file48},
-    {"app/session.js", file49, sizeof file49},
-    {"app/texts/en.js", file50, sizeof file50},
-    {"app/value/compare.js", file51, sizeof file51},
-    {"app/value/json-text.js", file52, sizeof file52},
-    {"app/value/json.js", file53, sizeof file53},
-    {"app/value/lines.js", file54, sizeof file54},
-    {"app/words.js", file55, sizeof file55},
-    {"components.css", file56, sizeof file56},
-    {"icons.svg", file57, sizeof file57},
-    {"index.html", file58, sizeof file58},
-    {"tokens.css", file59, sizeof file59},
+    {"app/pages/replicate.js", file26, sizeof file26},
+    {"app/pages/replication.js", file27, sizeof file27},
+    {"app/pages/replications.js", file28, sizeof file28},
+    {"app/pages/rights.js", file29, sizeof file29},
+    {"app/pages/server.js", file30, sizeof file30},
+    {"app/pages/settle.js", file31, sizeof file31},
+    {"app/pages/users.js", file32, sizeof file32},
+    {"app/parts/code-area.js", file33, sizeof file33},
+    {"app/parts/code-colours.js", file34, sizeof file34},
+    {"app/parts/command-panel.js", file35, sizeof file35},
+    {"app/parts/command.js", file36, sizeof file36},
+    {"app/parts/database-switch.js", file37, sizeof file37},
+    {"app/parts/dom.js", file38, sizeof file38},
+    {"app/parts/effect-view.js", file39, sizeof file39},
+    {"app/parts/key-list.js", file40, sizeof file40},
+    {"app/parts/line-table.js", file41, sizeof file41},
+    {"app/parts/member-table.js", file42, sizeof file42},
+    {"app/parts/origins.js", file43, sizeof file43},
+    {"app/parts/panel.js", file44, sizeof file44},
+    {"app/parts/place-sheet.js", file45, sizeof file45},
+    {"app/parts/policy-form.js", file46, sizeof file46},
+    {"app/parts/rev-tree.js", file47, sizeof file47},
+    {"app/parts/spark-line.js", file48, sizeof file48},
+    {"app/replications/actions.js", file49, sizeof file49},
+    {"app/replications/side.js", file50, sizeof file50},
+    {"app/replications/stored.js", file51, sizeof file51},
+    {"app/router.js", file52, sizeof file52},
+    {"app/session.js", file53, sizeof file53},
+    {"app/texts/en.js", file54, sizeof file54},
+    {"app/value/compare.js", file55, sizeof file55},
+    {"app/value/json-text.js", file56, sizeof file56},
+    {"app/value/json.js", file57, sizeof file57},
+    {"app/value/lines.js", file58, sizeof file58},
+    {"app/words.js", file59, sizeof file59},
+    {"components.css", file60, sizeof file60},
+    {"icons.svg", file61, sizeof file61},
+    {"index.html", file62, sizeof file62},
+    {"tokens.css", file63, sizeof file63},
 };
 
 size_t settle_console_count(void) { return sizeof files / sizeof files[0]; }

@@ -1,7 +1,7 @@
 /** The page's state in its address, behind `#`, so that ids of documents reach no log. */
 
 const DATABASE_PAGES = new Set(['docs', 'doc', 'conflicts', 'conflict', 'settle', 'changes', 'query', 'design', 'rights', 'journal']);
-const SERVER_PAGES = new Set(['login', 'users', 'server', 'activity', 'replications', 'replication']);
+const SERVER_PAGES = new Set(['login', 'users', 'server', 'activity', 'replications', 'replication', 'replicate']);
 const OLD = { activetasks: 'activity', _config: 'server', replication: 'replications' };
 
 const written = (parts, query) => {

@@ -1,0 +1,105 @@
+"""Scenarios of an administrator: replications, users, permissions, upkeep, and files of documents."""
+import json
+import time
+
+from room import PASSWORD, expect
+
+
+def until(check, message, seconds=30):
+    """Waits for something that the server does by itself."""
+    deadline = time.monotonic() + seconds
+    while not check():
+        expect(time.monotonic() < deadline, message)
+        time.sleep(0.05)
+
+
+def names(server, database):
+    return {row["id"] for row in server.json("GET", f"{database}/_all_docs")["rows"]}
+
+
+def a_replication_is_kept_in_order(room):
+    """A replication in both ways is made by ids, stopped, started, edited without its password, restarted and removed; a transient one is cancelled."""
+    server = room.server
+    for name in ("left", "right", "other"):
+        server.ask("PUT", name)
+    server.ask("PUT", "left/one", {"x": 1})
+    server.ask("PUT", "left/50%25", {"x": 1})
+    server.ask("PUT", "left/two", {"x": 1})
+    server.ask("PUT", "right/three", {"x": 1})
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/replications")
+    page.get_by_role("link", name="New replication").click()
+    page.get_by_label("Name", exact=True).fill("pair")
+    source, target = page.get_by_role("group", name="From"), page.get_by_role("group", name="To")
+    source.get_by_label("Database", exact=True).fill("left")
+    source.get_by_label("Password").fill(PASSWORD)
+    target.get_by_label("Where").select_option("an address")
+    # What is typed into the address is not kept there.
+    target.get_by_label("Address", exact=True).fill(server.url.replace("//", "//anna@") + "right")
+    target.get_by_label("Password").fill(PASSWORD)
+    page.get_by_label("Direction").select_option("Both ways")
+    page.get_by_role("combobox", name="What is replicated").select_option("Filter by document ids")
+    page.get_by_role("textbox", name="Filter by document ids").fill("one\n50%\nthree")
+    page.wait_for_selector("text=pair-back, is stored for the other way")
+    expect(visit.axe() == [], str(visit.axe()))
+    page.get_by_role("button", name="Create").click()
+    page.wait_for_selector("tr:has-text('pair-back')")
+    until(lambda: {"one", "50%", "three"} <= names(server, "left") & names(server, "right"), "both ways do not work")
+    expect("two" not in names(server, "right"), "the filter lets everything pass")
+    document = server.json("GET", "_replicator/pair")
+    expect("anna" not in document["target"]["url"] and document["target"]["auth"]["basic"] == {"username": "anna", "password": PASSWORD}, str(document))
+
+    page.locator("tr:has-text('pair-back')").get_by_role("button", name="Remove pair-back…").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
+    page.wait_for_selector("tr:has-text('pair-back')", state="detached")
+    page.get_by_role("link", name="pair", exact=True).click()
+    page.wait_for_selector("dd:has-text('Running')")
+    expect(visit.axe() == [], str(visit.axe()))
+    page.get_by_role("button", name="Stop").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dd:has-text('Stopped')")
+    expect("pair" not in names(server, "_replicator"), "it still runs")
+    expect("pair" in server.json("GET", "_replicator/_local/settle-replications")["replications"], "it is lost")
+
+    page.get_by_role("link", name="Edit").click()
+    page.wait_for_selector("h1:has-text('Edit pair')")
+    expect(page.get_by_role("group", name="To").get_by_label("Database", exact=True).input_value() == "right", "the database is not recognized")
+    expect(page.get_by_role("textbox", name="Filter by document ids").input_value() == "one\n50%\nthree", "the ids are others")
+    expect(PASSWORD not in page.content() and all(one.input_value() == "" for one in page.locator("[type=password]").all()), "a password is shown")
+    page.get_by_role("group", name="To").get_by_label("Database", exact=True).fill("other")
+    asked = []
+    visit.on_dialog = lambda dialog: (asked.append(dialog.type), dialog.dismiss())
+    page.get_by_role("link", name="Databases").first.click()
+    page.wait_for_timeout(300)
+    expect(asked == ["confirm"] and "replicate" in page.url, f"what is typed is lost: {asked}")
+    visit.on_dialog = lambda dialog: dialog.accept()
+    page.get_by_role("combobox", name="What is replicated").select_option("All documents")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_selector("dd:has-text('Stopped')")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector("dd:has-text('Running')")
+    until(lambda: {"one", "two", "three", "50%"} <= names(server, "other"), "the password is lost")
+    before = server.json("GET", "_scheduler/docs/_replicator/pair")["start_time"]
+    time.sleep(1)
+    page.get_by_role("button", name="Restart").click()
+    begun = lambda: [job["start_time"] for job in server.json("GET", "_scheduler/docs")["docs"] if job["doc_id"] == "pair"]
+    until(lambda: max(begun(), default=before) > before, "it is not restarted")
+    page.wait_for_selector("dd:has-text('Running')")
+    page.get_by_role("button", name="Remove…").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
+    page.wait_for_selector("h1:has-text('Replications')")
+
+    server.ask("POST", "_replicate", {"source": "left", "target": "right", "continuous": True})
+    page.wait_for_selector("tr:has-text('transient'):has-text('Running')", timeout=20_000)
+    expect(visit.axe() == [], str(visit.axe()))
+    page.locator("tr:has-text('transient') a").click()
+    page.wait_for_selector("dd:has-text('It ends with the server')")
+    page.get_by_role("button", name="Cancel…").click()
+    page.get_by_role("button", name="Cancel the replication").click()
+    page.wait_for_selector("text=No replications yet")
+    expect(server.json("GET", "_scheduler/jobs")["total_rows"] == 0, "it still runs")
+
+
+ADMIN = [a_replication_is_kept_in_order]
