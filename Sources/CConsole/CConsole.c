@@ -225,38 +225,42 @@ static const unsigned char file54[] = {
 };
 
 static const unsigned char file55[] = {
-#embed "web/app/value/compare.js"
+#embed "web/app/users/password.js"
 };
 
 static const unsigned char file56[] = {
-#embed "web/app/value/json-text.js"
+#embed "web/app/value/compare.js"
 };
 
 static const unsigned char file57[] = {
-#embed "web/app/value/json.js"
+#embed "web/app/value/json-text.js"
 };
 
 static const unsigned char file58[] = {
-#embed "web/app/value/lines.js"
+#embed "web/app/value/json.js"
 };
 
 static const unsigned char file59[] = {
-#embed "web/app/words.js"
+#embed "web/app/value/lines.js"
 };
 
 static const unsigned char file60[] = {
-#embed "web/components.css"
+#embed "web/app/words.js"
 };
 
 static const unsigned char file61[] = {
-#embed "web/icons.svg"
+#embed "web/components.css"
 };
 
 static const unsigned char file62[] = {
-#embed "web/index.html"
+#embed "web/icons.svg"
 };
 
 static const unsigned char file63[] = {
+#embed "web/index.html"
+};
+
+static const unsigned char file64[] = {
 #embed "web/tokens.css"
 };
 
@@ -316,15 +320,16 @@ static const settle_console_file files[] = {
     {"app/router.js", file52, sizeof file52},
     {"app/session.js", file53, sizeof file53},
     {"app/texts/en.js", file54, sizeof file54},
-    {"app/value/compare.js", file55, sizeof file55},
-    {"app/value/json-text.js", file56, sizeof file56},
-    {"app/value/json.js", file57, sizeof file57},
-    {"app/value/lines.js", file58, sizeof file58},
-    {"app/words.js", file59, sizeof file59},
-    {"components.css", file60, sizeof file60},
-    {"icons.svg", file61, sizeof file61},
-    {"index.html", file62, sizeof file62},
-    {"tokens.css", file63, sizeof file63},
+    {"app/users/password.js", file55, sizeof file55},
+    {"app/value/compare.js", file56, sizeof file56},
+    {"app/value/json-text.js", file57, sizeof file57},
+    {"app/value/json.js", file58, sizeof file58},
+    {"app/value/lines.js", file59, sizeof file59},
+    {"app/words.js", file60, sizeof file60},
+    {"components.css", file61, sizeof file61},
+    {"icons.svg", file62, sizeof file62},
+    {"index.html", file63, sizeof file63},
+    {"tokens.css", file64, sizeof file64},
 };
 
 size_t settle_console_count(void) { return sizeof files / sizeof files[0]; }

@@ -102,4 +102,70 @@ def a_replication_is_kept_in_order(room):
     expect(server.json("GET", "_scheduler/jobs")["total_rows"] == 0, "it still runs")
 
 
-ADMIN = [a_replication_is_kept_in_order]
+def people_come_and_go(room):
+    """A user is made, changed and deleted; where `_users` lets users in, one changes the own password and stays logged in."""
+    server = room.server
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/users")
+    page.wait_for_selector("h2:has-text('Administrators of the server')")
+    page.wait_for_selector("text=settle serve --admin")
+
+    def fill(**fields):
+        for label, text in fields.items():
+            page.get_by_role("dialog").get_by_label(label).fill(text)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("dialog", state="detached")
+
+    page.get_by_role("button", name="New user").click()
+    fill(Name="clara", Roles="staff, night", Password="first")
+    page.wait_for_selector("tr:has-text('clara'):has-text('staff, night')")
+    page.get_by_role("button", name="Change clara…").click()
+    fill(Roles="staff", Password="second")
+    page.wait_for_selector("tr:has-text('clara'):not(:has-text('night'))")
+    expect(visit.axe() == [], str(visit.axe()))
+    page.get_by_role("button", name="User menu").click()
+    page.get_by_role("button", name="Password…").click()
+    page.wait_for_selector("dialog:has-text('administrator of the server')")
+    page.keyboard.press("Escape")
+
+    other = room.visit()
+    other.log_in("clara", "second")
+    other.page.get_by_role("button", name="User menu").click()
+    other.page.get_by_role("button", name="Password…").click()
+    other.page.wait_for_selector("dialog:has-text('only an administrator can set your password')")
+    other.page.keyboard.press("Escape")
+    closed = server.json("GET", "_users/_security")
+    server.ask("PUT", "_node/_local/_config/couchdb/users_db_security_editable", "true")
+    server.ask("PUT", "_users/_security", {"admins": {"roles": ["_admin"]}})
+    other.page.get_by_role("button", name="User menu").focus()
+    other.page.keyboard.press("Enter")
+    other.page.get_by_role("button", name="Password…").focus()
+    other.page.keyboard.press("Enter")
+    other.page.get_by_label("New password", exact=True).fill("third")
+    other.page.get_by_label("New password again").fill("thirst")
+    other.page.keyboard.press("Enter")
+    other.page.wait_for_selector("text=The two passwords differ")
+    expect(other.axe() == [], str(other.axe()))
+    other.page.get_by_label("New password again").fill("third")
+    other.page.keyboard.press("Enter")
+    other.page.wait_for_selector("dialog:has-text('You are still logged in here')")
+    other.page.keyboard.press("Enter")
+    other.page.wait_for_selector("dialog", state="detached")
+    other.page.reload()
+    other.page.wait_for_selector("header .user:has-text('clara')")
+    until(lambda: "clara" in server.ask("GET", "_session", user="clara", password="third"), "the password is another one")
+
+    server.ask("PUT", "_users/_security", closed)
+    server.ask("PUT", "_node/_local/_config/couchdb/users_db_security_editable", "false")
+
+    visit.go("#/login")
+    visit.go("#/users")
+    page.get_by_role("button", name="Remove clara…").click()
+    fill(**{"Type clara": "clara"})
+    page.wait_for_selector("tr:has-text('clara')", state="detached")
+
+
+
+ADMIN = [a_replication_is_kept_in_order, people_come_and_go]

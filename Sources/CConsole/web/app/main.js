@@ -67,7 +67,8 @@ function drawUser() {
     h('div', { id: 'user-menu', popover: 'auto', class: 'pop menu', role: 'dialog', 'aria-label': t.main.userMenu }, h('strong', {}, bdi(session.name)),
       h('div', { class: 'stack' }, h('span', { class: 'small muted' }, t.main.theme), choice(t.themes, themeNow(), setTheme)),
       h('div', { class: 'stack' }, h('span', { class: 'small muted' }, t.main.density), choice(t.densities, densityNow(), setDensity)),
-      h('div', { class: 'toolbar' }, button([t.main.keys, h('kbd', {}, '?')], help), button(t.main.logOut, logOut))));
+      h('div', { class: 'toolbar' }, button([t.main.keys, h('kbd', {}, '?')], help),
+        button(t.main.password, async () => (await import('./users/password.js')).changePassword()), button(t.main.logOut, logOut))));
 }
 
 // Single keys. They can be switched off, and never count while somebody types: on a radio button or a check box nobody does.

@@ -91,7 +91,7 @@ export default {
     home: 'Settle, databases', otherDatabase: 'Another database', sizeOfDatabase: (size, n) => `${size} · ${count(n, 'document')}`, allPlaces: 'All places',
     took: milliseconds => ` · ${milliseconds} ms`, stale: seconds => `Stale, ${seconds} s`, live: 'Live', searchOrRun: 'Search or run a command', paletteKey: 'Ctrl K',
     showTheKeys: 'show the keys', ctrl: 'Ctrl ', singleKeys: ' Single keys are on',
-    close: 'Close', commandLine: 'Use from the command line', thisPageCantBeShown: 'This page can’t be shown', logOut: 'Log out',
+    close: 'Close', commandLine: 'Use from the command line', password: 'Password…', thisPageCantBeShown: 'This page can’t be shown', logOut: 'Log out',
     toThePage: 'Skip to content',
   },
   activity: {
@@ -277,7 +277,16 @@ export default {
     usersCount: n => count(n, 'user'), theFirst: n => `the first ${count(n, 'user')}`, thereIsNoUserYet: 'No users yet', roles: 'Roles',
     rolesLabel: 'roles', change: 'Change…', changeOfName: name => `Change ${name}…`, changeHeading: name => `Change ${name}`, aNewUser: 'A new user',
     separatedByCommas: 'separated by commas', emptyTheOldOneStays: 'empty: the old one stays',
-    theUserCantLog: 'The user can’t log in any more; running sessions end.',
+    theUserCantLog: 'The user can’t log in any more; running sessions end.', administrators: 'Administrators of the server',
+    areSetWhere: 'The server takes no administrator over HTTP. “settle serve --admin NAME” adds one, or sets the password of one, at its next start.',
+  },
+  password: {
+    title: 'Change my password', newOne: 'New password', again: 'New password again', areNotTheSame: 'The two passwords differ.',
+    otherSessionsEnd: 'Your sessions in other browsers end.',
+    ofOthers: 'This server does not let you read your document in _users, so only an administrator can set your password, on the page Users.',
+    isChanged: 'Your password is changed', stillLoggedIn: 'You are still logged in here. Sessions elsewhere have ended.',
+    logInAgain: 'Log in again with the new one.',
+    ofAdministrators: 'You are an administrator of the server. “settle serve --admin NAME” sets your password at its next start; it can’t be set over HTTP.',
   },
   codeArea: {
     charactersCount: n => count(n, 'character'), more: a => ` … ${a} more`, digits: digits => `  ← ${digits} digits`,
