@@ -33,234 +33,238 @@ static const unsigned char file6[] = {
 };
 
 static const unsigned char file7[] = {
-#embed "web/app/documents/plans.js"
+#embed "web/app/documents/permissions.js"
 };
 
 static const unsigned char file8[] = {
-#embed "web/app/documents/reading.js"
+#embed "web/app/documents/plans.js"
 };
 
 static const unsigned char file9[] = {
-#embed "web/app/documents/revisions.js"
+#embed "web/app/documents/reading.js"
 };
 
 static const unsigned char file10[] = {
-#embed "web/app/documents/search.js"
+#embed "web/app/documents/revisions.js"
 };
 
 static const unsigned char file11[] = {
-#embed "web/app/documents/sight.js"
+#embed "web/app/documents/search.js"
 };
 
 static const unsigned char file12[] = {
-#embed "web/app/documents/writing.js"
+#embed "web/app/documents/sight.js"
 };
 
 static const unsigned char file13[] = {
-#embed "web/app/main.js"
+#embed "web/app/documents/writing.js"
 };
 
 static const unsigned char file14[] = {
-#embed "web/app/pages/activity.js"
+#embed "web/app/main.js"
 };
 
 static const unsigned char file15[] = {
-#embed "web/app/pages/changes.js"
+#embed "web/app/pages/activity.js"
 };
 
 static const unsigned char file16[] = {
-#embed "web/app/pages/conflict.js"
+#embed "web/app/pages/changes.js"
 };
 
 static const unsigned char file17[] = {
-#embed "web/app/pages/conflicts.js"
+#embed "web/app/pages/conflict.js"
 };
 
 static const unsigned char file18[] = {
-#embed "web/app/pages/databases.js"
+#embed "web/app/pages/conflicts.js"
 };
 
 static const unsigned char file19[] = {
-#embed "web/app/pages/design.js"
+#embed "web/app/pages/databases.js"
 };
 
 static const unsigned char file20[] = {
-#embed "web/app/pages/doc.js"
+#embed "web/app/pages/design.js"
 };
 
 static const unsigned char file21[] = {
-#embed "web/app/pages/docs.js"
+#embed "web/app/pages/doc.js"
 };
 
 static const unsigned char file22[] = {
-#embed "web/app/pages/journal.js"
+#embed "web/app/pages/docs.js"
 };
 
 static const unsigned char file23[] = {
-#embed "web/app/pages/login.js"
+#embed "web/app/pages/journal.js"
 };
 
 static const unsigned char file24[] = {
-#embed "web/app/pages/missing.js"
+#embed "web/app/pages/login.js"
 };
 
 static const unsigned char file25[] = {
-#embed "web/app/pages/query.js"
+#embed "web/app/pages/missing.js"
 };
 
 static const unsigned char file26[] = {
-#embed "web/app/pages/replicate.js"
+#embed "web/app/pages/query.js"
 };
 
 static const unsigned char file27[] = {
-#embed "web/app/pages/replication.js"
+#embed "web/app/pages/replicate.js"
 };
 
 static const unsigned char file28[] = {
-#embed "web/app/pages/replications.js"
+#embed "web/app/pages/replication.js"
 };
 
 static const unsigned char file29[] = {
-#embed "web/app/pages/rights.js"
+#embed "web/app/pages/replications.js"
 };
 
 static const unsigned char file30[] = {
-#embed "web/app/pages/server.js"
+#embed "web/app/pages/rights.js"
 };
 
 static const unsigned char file31[] = {
-#embed "web/app/pages/settle.js"
+#embed "web/app/pages/server.js"
 };
 
 static const unsigned char file32[] = {
-#embed "web/app/pages/users.js"
+#embed "web/app/pages/settle.js"
 };
 
 static const unsigned char file33[] = {
-#embed "web/app/parts/code-area.js"
+#embed "web/app/pages/users.js"
 };
 
 static const unsigned char file34[] = {
-#embed "web/app/parts/code-colours.js"
+#embed "web/app/parts/code-area.js"
 };
 
 static const unsigned char file35[] = {
-#embed "web/app/parts/command-panel.js"
+#embed "web/app/parts/code-colours.js"
 };
 
 static const unsigned char file36[] = {
-#embed "web/app/parts/command.js"
+#embed "web/app/parts/command-panel.js"
 };
 
 static const unsigned char file37[] = {
-#embed "web/app/parts/database-switch.js"
+#embed "web/app/parts/command.js"
 };
 
 static const unsigned char file38[] = {
-#embed "web/app/parts/dom.js"
+#embed "web/app/parts/database-switch.js"
 };
 
 static const unsigned char file39[] = {
-#embed "web/app/parts/effect-view.js"
+#embed "web/app/parts/dom.js"
 };
 
 static const unsigned char file40[] = {
-#embed "web/app/parts/key-list.js"
+#embed "web/app/parts/effect-view.js"
 };
 
 static const unsigned char file41[] = {
-#embed "web/app/parts/line-table.js"
+#embed "web/app/parts/key-list.js"
 };
 
 static const unsigned char file42[] = {
-#embed "web/app/parts/member-table.js"
+#embed "web/app/parts/line-table.js"
 };
 
 static const unsigned char file43[] = {
-#embed "web/app/parts/origins.js"
+#embed "web/app/parts/member-table.js"
 };
 
 static const unsigned char file44[] = {
-#embed "web/app/parts/panel.js"
+#embed "web/app/parts/origins.js"
 };
 
 static const unsigned char file45[] = {
-#embed "web/app/parts/place-sheet.js"
+#embed "web/app/parts/panel.js"
 };
 
 static const unsigned char file46[] = {
-#embed "web/app/parts/policy-form.js"
+#embed "web/app/parts/place-sheet.js"
 };
 
 static const unsigned char file47[] = {
-#embed "web/app/parts/rev-tree.js"
+#embed "web/app/parts/policy-form.js"
 };
 
 static const unsigned char file48[] = {
-#embed "web/app/parts/spark-line.js"
+#embed "web/app/parts/rev-tree.js"
 };
 
 static const unsigned char file49[] = {
-#embed "web/app/replications/actions.js"
+#embed "web/app/parts/spark-line.js"
 };
 
 static const unsigned char file50[] = {
-#embed "web/app/replications/side.js"
+#embed "web/app/replications/actions.js"
 };
 
 static const unsigned char file51[] = {
-#embed "web/app/replications/stored.js"
+#embed "web/app/replications/side.js"
 };
 
 static const unsigned char file52[] = {
-#embed "web/app/router.js"
+#embed "web/app/replications/stored.js"
 };
 
 static const unsigned char file53[] = {
-#embed "web/app/session.js"
+#embed "web/app/router.js"
 };
 
 static const unsigned char file54[] = {
-#embed "web/app/texts/en.js"
+#embed "web/app/session.js"
 };
 
 static const unsigned char file55[] = {
-#embed "web/app/users/password.js"
+#embed "web/app/texts/en.js"
 };
 
 static const unsigned char file56[] = {
-#embed "web/app/value/compare.js"
+#embed "web/app/users/password.js"
 };
 
 static const unsigned char file57[] = {
-#embed "web/app/value/json-text.js"
+#embed "web/app/value/compare.js"
 };
 
 static const unsigned char file58[] = {
-#embed "web/app/value/json.js"
+#embed "web/app/value/json-text.js"
 };
 
 static const unsigned char file59[] = {
-#embed "web/app/value/lines.js"
+#embed "web/app/value/json.js"
 };
 
 static const unsigned char file60[] = {
-#embed "web/app/words.js"
+#embed "web/app/value/lines.js"
 };
 
 static const unsigned char file61[] = {
-#embed "web/components.css"
+#embed "web/app/words.js"
 };
 
 static const unsigned char file62[] = {
-#embed "web/icons.svg"
+#embed "web/components.css"
 };
 
 static const unsigned char file63[] = {
-#embed "web/index.html"
+#embed "web/icons.svg"
 };
 
 static const unsigned char file64[] = {
+#embed "web/index.html"
+};
+
+static const unsigned char file65[] = {
 #embed "web/tokens.css"
 };
 
@@ -272,64 +276,65 @@ static const settle_console_file files[] = {
     {"app/documents/clash.js", file4, sizeof file4},
     {"app/documents/editor.js", file5, sizeof file5},
     {"app/documents/indexes.js", file6, sizeof file6},
-    {"app/documents/plans.js", file7, sizeof file7},
-    {"app/documents/reading.js", file8, sizeof file8},
-    {"app/documents/revisions.js", file9, sizeof file9},
-    {"app/documents/search.js", file10, sizeof file10},
-    {"app/documents/sight.js", file11, sizeof file11},
-    {"app/documents/writing.js", file12, sizeof file12},
-    {"app/main.js", file13, sizeof file13},
-    {"app/pages/activity.js", file14, sizeof file14},
-    {"app/pages/changes.js", file15, sizeof file15},
-    {"app/pages/conflict.js", file16, sizeof file16},
-    {"app/pages/conflicts.js", file17, sizeof file17},
-    {"app/pages/databases.js", file18, sizeof file18},
-    {"app/pages/design.js", file19, sizeof file19},
-    {"app/pages/doc.js", file20, sizeof file20},
-    {"app/pages/docs.js", file21, sizeof file21},
-    {"app/pages/journal.js", file22, sizeof file22},
-    {"app/pages/login.js", file23, sizeof file23},
-    {"app/pages/missing.js", file24, sizeof file24},
-    {"app/pages/query.js", file25, sizeof file25},
-    {"app/pages/replicate.js", file26, sizeof file26},
-    {"app/pages/replication.js", file27, sizeof file27},
-    {"app/pages/replications.js", file28, sizeof file28},
-    {"app/pages/rights.js", file29, sizeof file29},
-    {"app/pages/server.js", file30, sizeof file30},
-    {"app/pages/settle.js", file31, sizeof file31},
-    {"app/pages/users.js", file32, sizeof file32},
-    {"app/parts/code-area.js", file33, sizeof file33},
-    {"app/parts/code-colours.js", file34, sizeof file34},
-    {"app/parts/command-panel.js", file35, sizeof file35},
-    {"app/parts/command.js", file36, sizeof file36},
-    {"app/parts/database-switch.js", file37, sizeof file37},
-    {"app/parts/dom.js", file38, sizeof file38},
-    {"app/parts/effect-view.js", file39, sizeof file39},
-    {"app/parts/key-list.js", file40, sizeof file40},
-    {"app/parts/line-table.js", file41, sizeof file41},
-    {"app/parts/member-table.js", file42, sizeof file42},
-    {"app/parts/origins.js", file43, sizeof file43},
-    {"app/parts/panel.js", file44, sizeof file44},
-    {"app/parts/place-sheet.js", file45, sizeof file45},
-    {"app/parts/policy-form.js", file46, sizeof file46},
-    {"app/parts/rev-tree.js", file47, sizeof file47},
-    {"app/parts/spark-line.js", file48, sizeof file48},
-    {"app/replications/actions.js", file49, sizeof file49},
-    {"app/replications/side.js", file50, sizeof file50},
-    {"app/replications/stored.js", file51, sizeof file51},
-    {"app/router.js", file52, sizeof file52},
-    {"app/session.js", file53, sizeof file53},
-    {"app/texts/en.js", file54, sizeof file54},
-    {"app/users/password.js", file55, sizeof file55},
-    {"app/value/compare.js", file56, sizeof file56},
-    {"app/value/json-text.js", file57, sizeof file57},
-    {"app/value/json.js", file58, sizeof file58},
-    {"app/value/lines.js", file59, sizeof file59},
-    {"app/words.js", file60, sizeof file60},
-    {"components.css", file61, sizeof file61},
-    {"icons.svg", file62, sizeof file62},
-    {"index.html", file63, sizeof file63},
-    {"tokens.css", file64, sizeof file64},
+    {"app/documents/permissions.js", file7, sizeof file7},
+    {"app/documents/plans.js", file8, sizeof file8},
+    {"app/documents/reading.js", file9, sizeof file9},
+    {"app/documents/revisions.js", file10, sizeof file10},
+    {"app/documents/search.js", file11, sizeof file11},
+    {"app/documents/sight.js", file12, sizeof file12},
+    {"app/documents/writing.js", file13, sizeof file13},
+    {"app/main.js", file14, sizeof file14},
+    {"app/pages/activity.js", file15, sizeof file15},
+    {"app/pages/changes.js", file16, sizeof file16},
+    {"app/pages/conflict.js", file17, sizeof file17},
+    {"app/pages/conflicts.js", file18, sizeof file18},
+    {"app/pages/databases.js", file19, sizeof file19},
+    {"app/pages/design.js", file20, sizeof file20},
+    {"app/pages/doc.js", file21, sizeof file21},
+    {"app/pages/docs.js", file22, sizeof file22},
+    {"app/pages/journal.js", file23, sizeof file23},
+    {"app/pages/login.js", file24, sizeof file24},
+    {"app/pages/missing.js", file25, sizeof file25},
+    {"app/pages/query.js", file26, sizeof file26},
+    {"app/pages/replicate.js", file27, sizeof file27},
+    {"app/pages/replication.js", file28, sizeof file28},
+    {"app/pages/replications.js", file29, sizeof file29},
+    {"app/pages/rights.js", file30, sizeof file30},
+    {"app/pages/server.js", file31, sizeof file31},
+    {"app/pages/settle.js", file32, sizeof file32},
+    {"app/pages/users.js", file33, sizeof file33},
+    {"app/parts/code-area.js", file34, sizeof file34},
+    {"app/parts/code-colours.js", file35, sizeof file35},
+    {"app/parts/command-panel.js", file36, sizeof file36},
+    {"app/parts/command.js", file37, sizeof file37},
+    {"app/parts/database-switch.js", file38, sizeof file38},
+    {"app/parts/dom.js", file39, sizeof file39},
+    {"app/parts/effect-view.js", file40, sizeof file40},
+    {"app/parts/key-list.js", file41, sizeof file41},
+    {"app/parts/line-table.js", file42, sizeof file42},
+    {"app/parts/member-table.js", file43, sizeof file43},
+    {"app/parts/origins.js", file44, sizeof file44},
+    {"app/parts/panel.js", file45, sizeof file45},
+    {"app/parts/place-sheet.js", file46, sizeof file46},
+    {"app/parts/policy-form.js", file47, sizeof file47},
+    {"app/parts/rev-tree.js", file48, sizeof file48},
+    {"app/parts/spark-line.js", file49, sizeof file49},
+    {"app/replications/actions.js", file50, sizeof file50},
+    {"app/replications/side.js", file51, sizeof file51},
+    {"app/replications/stored.js", file52, sizeof file52},
+    {"app/router.js", file53, sizeof file53},
+    {"app/session.js", file54, sizeof file54},
+    {"app/texts/en.js", file55, sizeof file55},
+    {"app/users/password.js", file56, sizeof file56},
+    {"app/value/compare.js", file57, sizeof file57},
+    {"app/value/json-text.js", file58, sizeof file58},
+    {"app/value/json.js", file59, sizeof file59},
+    {"app/value/lines.js", file60, sizeof file60},
+    {"app/words.js", file61, sizeof file61},
+    {"components.css", file62, sizeof file62},
+    {"icons.svg", file63, sizeof file63},
+    {"index.html", file64, sizeof file64},
+    {"tokens.css", file65, sizeof file65},
 };
 
 size_t settle_console_count(void) { return sizeof files / sizeof files[0]; }

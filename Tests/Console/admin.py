@@ -168,4 +168,52 @@ def people_come_and_go(room):
 
 
 
-ADMIN = [a_replication_is_kept_in_order, people_come_and_go]
+def permissions_are_a_form(room):
+    """Members and administrators are named in a form that tells what is not saved yet and checks a user; the JSON keeps all else."""
+    server = room.server
+    server.ask("PUT", "guarded")
+    security = {"admins": {"names": ["olga"], "roles": []}, "members": {"names": [], "roles": ["_admin"]}, "note": 1e30, "kept": {"b": 1, "a": 2}}
+    server.ask("PUT", "guarded/_security", security)
+    for name, roles in (("dan", ["inspectors"]), ("eve", ["office"])):
+        server.ask("PUT", f"_users/org.couchdb.user:{name}", {"name": name, "type": "user", "roles": roles, "password": "pw"})
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/guarded/rights")
+    page.wait_for_selector("text=changed by: olga and the server’s administrators")
+    page.wait_for_selector("#known-roles option[value=inspectors]", state="attached")
+    page.locator("aside").get_by_label("Name").fill("dan")
+    page.wait_for_selector("li:has-text('✕ Read and write documents')")
+    page.get_by_label("Members: Roles").fill("inspectors")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("li:has-text('✓ Read and write documents: by the role “inspectors”')")
+    page.wait_for_selector("li:has-text('✕ Change design documents')")
+    page.get_by_role("button", name="Remove olga from administrators").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("li:has-text('+ Roles: inspectors (Members)')")
+    page.wait_for_selector("li:has-text('− Names: olga (Administrators)')")
+    expect(visit.axe() == [], str(visit.axe()))
+    expect(server.json("GET", "guarded/_security")["admins"]["names"] == ["olga"], "it is saved already")
+    page.get_by_role("button", name="JSON").click()
+    area = page.get_by_label("The security object")
+    expect("inspectors" in area.input_value() and "olga" not in area.input_value(), area.input_value())
+    area.fill(area.input_value().replace('"inspectors"', '"inspectors", "office"'))
+    page.get_by_role("button", name="Form").click()
+    page.wait_for_selector("li:has-text('+ Roles: office (Members)')")
+    # A name that was typed, and not added, is not lost.
+    page.get_by_label("Administrators: Names").fill("dan")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_selector("text=Saved.")
+    page.wait_for_selector("aside li:has-text('Nothing')")
+    found = server.json("GET", "guarded/_security")
+    expect(found["admins"]["names"] == ["dan"] and found["members"]["roles"] == ["_admin", "inspectors", "office"] and found["note"] == 1e30, str(found))
+    expect(list(found["kept"]) == ["b", "a"])
+    for role in ("_admin", "inspectors", "office"):
+        page.get_by_role("button", name=f"Remove {role} from members").click()
+    page.wait_for_selector(".warn:has-text('by: everyone whom the server lets in')")
+    page.get_by_role("button", name="Discard changes").click()
+    page.wait_for_selector("aside li:has-text('Nothing')")
+
+
+
+ADMIN = [a_replication_is_kept_in_order, people_come_and_go, permissions_are_a_form]
