@@ -137,134 +137,138 @@ static const unsigned char file32[] = {
 };
 
 static const unsigned char file33[] = {
-#embed "web/app/pages/users.js"
+#embed "web/app/pages/upkeep.js"
 };
 
 static const unsigned char file34[] = {
-#embed "web/app/parts/code-area.js"
+#embed "web/app/pages/users.js"
 };
 
 static const unsigned char file35[] = {
-#embed "web/app/parts/code-colours.js"
+#embed "web/app/parts/code-area.js"
 };
 
 static const unsigned char file36[] = {
-#embed "web/app/parts/command-panel.js"
+#embed "web/app/parts/code-colours.js"
 };
 
 static const unsigned char file37[] = {
-#embed "web/app/parts/command.js"
+#embed "web/app/parts/command-panel.js"
 };
 
 static const unsigned char file38[] = {
-#embed "web/app/parts/database-switch.js"
+#embed "web/app/parts/command.js"
 };
 
 static const unsigned char file39[] = {
-#embed "web/app/parts/dom.js"
+#embed "web/app/parts/database-switch.js"
 };
 
 static const unsigned char file40[] = {
-#embed "web/app/parts/effect-view.js"
+#embed "web/app/parts/dom.js"
 };
 
 static const unsigned char file41[] = {
-#embed "web/app/parts/key-list.js"
+#embed "web/app/parts/effect-view.js"
 };
 
 static const unsigned char file42[] = {
-#embed "web/app/parts/line-table.js"
+#embed "web/app/parts/key-list.js"
 };
 
 static const unsigned char file43[] = {
-#embed "web/app/parts/member-table.js"
+#embed "web/app/parts/line-table.js"
 };
 
 static const unsigned char file44[] = {
-#embed "web/app/parts/origins.js"
+#embed "web/app/parts/member-table.js"
 };
 
 static const unsigned char file45[] = {
-#embed "web/app/parts/panel.js"
+#embed "web/app/parts/origins.js"
 };
 
 static const unsigned char file46[] = {
-#embed "web/app/parts/place-sheet.js"
+#embed "web/app/parts/panel.js"
 };
 
 static const unsigned char file47[] = {
-#embed "web/app/parts/policy-form.js"
+#embed "web/app/parts/place-sheet.js"
 };
 
 static const unsigned char file48[] = {
-#embed "web/app/parts/rev-tree.js"
+#embed "web/app/parts/policy-form.js"
 };
 
 static const unsigned char file49[] = {
-#embed "web/app/parts/spark-line.js"
+#embed "web/app/parts/rev-tree.js"
 };
 
 static const unsigned char file50[] = {
-#embed "web/app/replications/actions.js"
+#embed "web/app/parts/spark-line.js"
 };
 
 static const unsigned char file51[] = {
-#embed "web/app/replications/side.js"
+#embed "web/app/replications/actions.js"
 };
 
 static const unsigned char file52[] = {
-#embed "web/app/replications/stored.js"
+#embed "web/app/replications/side.js"
 };
 
 static const unsigned char file53[] = {
-#embed "web/app/router.js"
+#embed "web/app/replications/stored.js"
 };
 
 static const unsigned char file54[] = {
-#embed "web/app/session.js"
+#embed "web/app/router.js"
 };
 
 static const unsigned char file55[] = {
-#embed "web/app/texts/en.js"
+#embed "web/app/session.js"
 };
 
 static const unsigned char file56[] = {
-#embed "web/app/users/password.js"
+#embed "web/app/texts/en.js"
 };
 
 static const unsigned char file57[] = {
-#embed "web/app/value/compare.js"
+#embed "web/app/users/password.js"
 };
 
 static const unsigned char file58[] = {
-#embed "web/app/value/json-text.js"
+#embed "web/app/value/compare.js"
 };
 
 static const unsigned char file59[] = {
-#embed "web/app/value/json.js"
+#embed "web/app/value/json-text.js"
 };
 
 static const unsigned char file60[] = {
-#embed "web/app/value/lines.js"
+#embed "web/app/value/json.js"
 };
 
 static const unsigned char file61[] = {
-#embed "web/app/words.js"
+#embed "web/app/value/lines.js"
 };
 
 static const unsigned char file62[] = {
-#embed "web/components.css"
+#embed "web/app/words.js"
 };
 
 static const unsigned char file63[] = {
-#embed "web/icons.svg"
+#embed "web/components.css"
 };
 
 static const unsigned char file64[] = {
-#embed "web/index.html"
+#embed "web/icons.svg"
 };
 
 static const unsigned char file65[] = {
+#embed "web/index.html"
+};
+
+static const unsigned char file66[] = {
 #embed "web/tokens.css"
 };
 
@@ -302,39 +306,40 @@ static const settle_console_file files[] = {
     {"app/pages/rights.js", file30, sizeof file30},
     {"app/pages/server.js", file31, sizeof file31},
     {"app/pages/settle.js", file32, sizeof file32},
-    {"app/pages/users.js", file33, sizeof file33},
-    {"app/parts/code-area.js", file34, sizeof file34},
-    {"app/parts/code-colours.js", file35, sizeof file35},
-    {"app/parts/command-panel.js", file36, sizeof file36},
-    {"app/parts/command.js", file37, sizeof file37},
-    {"app/parts/database-switch.js", file38, sizeof file38},
-    {"app/parts/dom.js", file39, sizeof file39},
-    {"app/parts/effect-view.js", file40, sizeof file40},
-    {"app/parts/key-list.js", file41, sizeof file41},
-    {"app/parts/line-table.js", file42, sizeof file42},
-    {"app/parts/member-table.js", file43, sizeof file43},
-    {"app/parts/origins.js", file44, sizeof file44},
-    {"app/parts/panel.js", file45, sizeof file45},
-    {"app/parts/place-sheet.js", file46, sizeof file46},
-    {"app/parts/policy-form.js", file47, sizeof file47},
-    {"app/parts/rev-tree.js", file48, sizeof file48},
-    {"app/parts/spark-line.js", file49, sizeof file49},
-    {"app/replications/actions.js", file50, sizeof file50},
-    {"app/replications/side.js", file51, sizeof file51},
-    {"app/replications/stored.js", file52, sizeof file52},
-    {"app/router.js", file53, sizeof file53},
-    {"app/session.js", file54, sizeof file54},
-    {"app/texts/en.js", file55, sizeof file55},
-    {"app/users/password.js", file56, sizeof file56},
-    {"app/value/compare.js", file57, sizeof file57},
-    {"app/value/json-text.js", file58, sizeof file58},
-    {"app/value/json.js", file59, sizeof file59},
-    {"app/value/lines.js", file60, sizeof file60},
-    {"app/words.js", file61, sizeof file61},
-    {"components.css", file62, sizeof file62},
-    {"icons.svg", file63, sizeof file63},
-    {"index.html", file64, sizeof file64},
-    {"tokens.css", file65, sizeof file65},
+    {"app/pages/upkeep.js", file33, sizeof file33},
+    {"app/pages/users.js", file34, sizeof file34},
+    {"app/parts/code-area.js", file35, sizeof file35},
+    {"app/parts/code-colours.js", file36, sizeof file36},
+    {"app/parts/command-panel.js", file37, sizeof file37},
+    {"app/parts/command.js", file38, sizeof file38},
+    {"app/parts/database-switch.js", file39, sizeof file39},
+    {"app/parts/dom.js", file40, sizeof file40},
+    {"app/parts/effect-view.js", file41, sizeof file41},
+    {"app/parts/key-list.js", file42, sizeof file42},
+    {"app/parts/line-table.js", file43, sizeof file43},
+    {"app/parts/member-table.js", file44, sizeof file44},
+    {"app/parts/origins.js", file45, sizeof file45},
+    {"app/parts/panel.js", file46, sizeof file46},
+    {"app/parts/place-sheet.js", file47, sizeof file47},
+    {"app/parts/policy-form.js", file48, sizeof file48},
+    {"app/parts/rev-tree.js", file49, sizeof file49},
+    {"app/parts/spark-line.js", file50, sizeof file50},
+    {"app/replications/actions.js", file51, sizeof file51},
+    {"app/replications/side.js", file52, sizeof file52},
+    {"app/replications/stored.js", file53, sizeof file53},
+    {"app/router.js", file54, sizeof file54},
+    {"app/session.js", file55, sizeof file55},
+    {"app/texts/en.js", file56, sizeof file56},
+    {"app/users/password.js", file57, sizeof file57},
+    {"app/value/compare.js", file58, sizeof file58},
+    {"app/value/json-text.js", file59, sizeof file59},
+    {"app/value/json.js", file60, sizeof file60},
+    {"app/value/lines.js", file61, sizeof file61},
+    {"app/words.js", file62, sizeof file62},
+    {"components.css", file63, sizeof file63},
+    {"icons.svg", file64, sizeof file64},
+    {"index.html", file65, sizeof file65},
+    {"tokens.css", file66, sizeof file66},
 };
 
 size_t settle_console_count(void) { return sizeof files / sizeof files[0]; }

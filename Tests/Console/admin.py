@@ -1,8 +1,9 @@
 """Scenarios of an administrator: replications, users, permissions, upkeep, and files of documents."""
 import json
+import tempfile
 import time
 
-from room import PASSWORD, expect
+from room import PASSWORD, Server, Visit, expect, milk
 
 
 def until(check, message, seconds=30):
@@ -216,4 +217,82 @@ def permissions_are_a_form(room):
 
 
 
-ADMIN = [a_replication_is_kept_in_order, people_come_and_go, permissions_are_a_form]
+def a_database_is_kept_up(room):
+    """A database is compacted, its indexes are measured and cleaned up, its revision limit is set, and a document in conflict is purged."""
+    server = room.server
+    server.ask("PUT", "kept")
+    server.store("kept", *milk("milk"))
+    server.ask("PUT", "kept/a%2Fb", {"n": 1})
+    server.ask("PUT", "kept/stays", {"n": 1})
+    server.ask("PUT", "kept/_design/shop", {"views": {"all": {"map": "function (doc) { emit(doc.n, null); }"}}})
+    server.ask("POST", "kept/_index", {"index": {"fields": ["n"]}, "name": "by-n"})
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/kept/upkeep")
+    page.wait_for_selector("tr:has-text('shop'):has-text('views') td:last-child:has-text('5')")
+    page.wait_for_selector("tr:has-text('by-n'):has-text('queries')")
+    server.ask("GET", "kept/_design/shop/_view/all")
+    page.wait_for_selector("tr:has-text('shop') td:last-child:has-text('0')")
+    page.get_by_role("button", name="Compact").click()
+    page.wait_for_selector("text=The compaction has begun")
+    page.wait_for_selector("dd:has-text('removed ')")
+    page.get_by_role("button", name="Clean up").click()
+    page.wait_for_selector("[role=status]:has-text('that no design document has any more are removed')")
+    limit = page.get_by_label("Revision limit")
+    expect(limit.input_value() == "1000")
+    limit.fill("500")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Saved.")
+    expect(server.json("GET", "kept/_revs_limit") == 500)
+    ids = page.get_by_label("Ids of the documents to purge")
+    ids.fill("milk\nnone")
+    page.get_by_role("button", name="Purge…").click()
+    page.wait_for_selector(".error:has-text('no such document: none')")
+    ids.fill("milk\na/b")
+    page.get_by_role("button", name="Purge…").click()
+    page.wait_for_selector("dialog:has-text('A purge does not replicate'):has-text('4 leaves')")
+    expect(visit.axe() == [], str(visit.axe()))
+    page.get_by_label("Type 2").fill("2")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=4 leaves purged.")
+    found = {one for one in names(server, "kept") if not one.startswith("_design")}
+    expect(found == {"stays"}, str(found))
+
+
+def settings_are_changed_where_the_server_lets(room):
+    """With `live_settings` CORS is set and put back; without, only the one switch can be changed, and the page says where settings are set."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump({"live_settings": True}, file)
+        file.flush()
+        server = Server(room.server.settle, "--config", file.name)
+        try:
+            visit = Visit(room.chromium, server)
+            room.visits.append(visit)
+            visit.log_in()
+            visit.go("#/server")
+            page = visit.page
+            page.click("summary:has-text('cors')")
+            page.get_by_role("button", name="Change cors/origins…").click()
+            page.get_by_label("Value").fill("no origin")
+            page.keyboard.press("Enter")
+            page.wait_for_selector("dialog .error:has-text('an origin must be')")
+            page.get_by_label("Value").fill("capacitor://localhost")
+            page.keyboard.press("Enter")
+            page.wait_for_selector("dd:has-text('capacitor://localhost')", state="attached")
+            expect(visit.axe() == [], str(visit.axe()))
+            page.click("summary:has-text('cors')")
+            page.get_by_role("button", name="Change cors/origins…").click()
+            page.get_by_role("button", name="As at the start").click()
+            page.wait_for_selector("dd:has-text('capacitor://localhost')", state="detached")
+        finally:
+            server.close()
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/server")
+    visit.page.wait_for_selector("text=settle serve --show-settings")
+    expect(visit.page.get_by_role("button", name="Change", include_hidden=True).count() == 1)
+
+
+
+ADMIN = [a_replication_is_kept_in_order, people_come_and_go, permissions_are_a_form, a_database_is_kept_up, settings_are_changed_where_the_server_lets]

@@ -92,7 +92,8 @@ def typed_code_is_kept(room):
     page = visit.page
     asked = []
     visit.on_dialog = lambda dialog: (asked.append(dialog.type), dialog.accept())
-    for where, label in (("#/db/groceries/design/two", "The map function"), ("#/db/groceries/rights?as=json", "The security object"), ("#/db/groceries/doc/item-01", "The document")):
+    for where, label in (("#/db/groceries/design/two", "The map function"), ("#/db/groceries/rights?as=json", "The security object"),
+                         ("#/db/groceries/doc/item-01", "The document")):
         visit.go(where)
         area = page.get_by_label(label, exact=True)
         area.focus()

@@ -28,7 +28,8 @@ from staying import STAYING
 from wide import WIDE
 
 PAGES = ["#/", "#/groceries/docs?fields=name,count", "#/groceries/doc/milk", "#/groceries/doc", "#/groceries/conflicts",
-         "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop", "#/groceries/rights", "#/groceries/journal",
+         "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop",
+         "#/groceries/rights", "#/groceries/upkeep", "#/groceries/journal",
          "#/users", "#/server", "#/activity", "#/replications", "#/replicate", "#/replication/_replicator%2Fnone", "#/login", "#/none/none/none"]
 
 

@@ -6,7 +6,8 @@ import { h, bdi, button, icon, patch, replace } from './parts/dom.js';
 import { bones, errorBox, dialog } from './parts/panel.js';
 import { number, bytes, t } from './words.js';
 
-const TABS = [['docs', t.common.documents], ['conflicts', t.common.conflicts], ['changes', t.common.changes], ['query', t.common.query], ['design', t.common.designDocuments], ['rights', t.common.permissions], ['journal', t.common.journal]];
+const TABS = [['docs', t.common.documents], ['conflicts', t.common.conflicts], ['changes', t.common.changes], ['query', t.common.query],
+  ['design', t.common.designDocuments], ['rights', t.common.permissions], ['upkeep', t.common.upkeep], ['journal', t.common.journal]];
 const PLACES = [['#/', t.common.databases], ['#/replications', t.common.replications], ['#/users', t.common.users], ['#/activity', t.common.activity], ['#/server', t.common.server]];
 /** The pages that stand below another one of the same database or of the server. */
 const PARENTS = { doc: 'docs', conflict: 'conflicts', settle: 'conflicts' };

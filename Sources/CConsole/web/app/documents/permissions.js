@@ -28,7 +28,8 @@ export function withLists(value, lists) {
   for (const group of GROUPS) {
     const member = memberOf(value, group);
     const [before, now] = [value.get(member) ?? new Map(), lists[group]];
-    if (value.has(member) || !isOpen(now)) made.set(member, new Map([...before, ...LISTS.filter(list => before.has(list) || now[list].length).map(list => [list, now[list]])]));
+    if (!value.has(member) && isOpen(now)) continue;
+    made.set(member, new Map([...before, ...LISTS.filter(list => before.has(list) || now[list].length).map(list => [list, now[list]])]));
   }
   return made;
 }
