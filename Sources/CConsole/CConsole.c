@@ -61,214 +61,234 @@ static const unsigned char file13[] = {
 };
 
 static const unsigned char file14[] = {
-#embed "web/app/main.js"
+#embed "web/app/files/exporting.js"
 };
 
 static const unsigned char file15[] = {
-#embed "web/app/pages/activity.js"
+#embed "web/app/files/pieces.js"
 };
 
 static const unsigned char file16[] = {
-#embed "web/app/pages/changes.js"
+#embed "web/app/files/reading.js"
 };
 
 static const unsigned char file17[] = {
-#embed "web/app/pages/conflict.js"
+#embed "web/app/files/writing.js"
 };
 
 static const unsigned char file18[] = {
-#embed "web/app/pages/conflicts.js"
+#embed "web/app/main.js"
 };
 
 static const unsigned char file19[] = {
-#embed "web/app/pages/databases.js"
+#embed "web/app/pages/activity.js"
 };
 
 static const unsigned char file20[] = {
-#embed "web/app/pages/design.js"
+#embed "web/app/pages/changes.js"
 };
 
 static const unsigned char file21[] = {
-#embed "web/app/pages/doc.js"
+#embed "web/app/pages/conflict.js"
 };
 
 static const unsigned char file22[] = {
-#embed "web/app/pages/docs.js"
+#embed "web/app/pages/conflicts.js"
 };
 
 static const unsigned char file23[] = {
-#embed "web/app/pages/journal.js"
+#embed "web/app/pages/databases.js"
 };
 
 static const unsigned char file24[] = {
-#embed "web/app/pages/login.js"
+#embed "web/app/pages/design.js"
 };
 
 static const unsigned char file25[] = {
-#embed "web/app/pages/missing.js"
+#embed "web/app/pages/doc.js"
 };
 
 static const unsigned char file26[] = {
-#embed "web/app/pages/query.js"
+#embed "web/app/pages/docs.js"
 };
 
 static const unsigned char file27[] = {
-#embed "web/app/pages/replicate.js"
+#embed "web/app/pages/files.js"
 };
 
 static const unsigned char file28[] = {
-#embed "web/app/pages/replication.js"
+#embed "web/app/pages/journal.js"
 };
 
 static const unsigned char file29[] = {
-#embed "web/app/pages/replications.js"
+#embed "web/app/pages/login.js"
 };
 
 static const unsigned char file30[] = {
-#embed "web/app/pages/rights.js"
+#embed "web/app/pages/missing.js"
 };
 
 static const unsigned char file31[] = {
-#embed "web/app/pages/server.js"
+#embed "web/app/pages/query.js"
 };
 
 static const unsigned char file32[] = {
-#embed "web/app/pages/settle.js"
+#embed "web/app/pages/replicate.js"
 };
 
 static const unsigned char file33[] = {
-#embed "web/app/pages/upkeep.js"
+#embed "web/app/pages/replication.js"
 };
 
 static const unsigned char file34[] = {
-#embed "web/app/pages/users.js"
+#embed "web/app/pages/replications.js"
 };
 
 static const unsigned char file35[] = {
-#embed "web/app/parts/code-area.js"
+#embed "web/app/pages/rights.js"
 };
 
 static const unsigned char file36[] = {
-#embed "web/app/parts/code-colours.js"
+#embed "web/app/pages/server.js"
 };
 
 static const unsigned char file37[] = {
-#embed "web/app/parts/command-panel.js"
+#embed "web/app/pages/settle.js"
 };
 
 static const unsigned char file38[] = {
-#embed "web/app/parts/command.js"
+#embed "web/app/pages/upkeep.js"
 };
 
 static const unsigned char file39[] = {
-#embed "web/app/parts/database-switch.js"
+#embed "web/app/pages/users.js"
 };
 
 static const unsigned char file40[] = {
-#embed "web/app/parts/dom.js"
+#embed "web/app/parts/code-area.js"
 };
 
 static const unsigned char file41[] = {
-#embed "web/app/parts/effect-view.js"
+#embed "web/app/parts/code-colours.js"
 };
 
 static const unsigned char file42[] = {
-#embed "web/app/parts/key-list.js"
+#embed "web/app/parts/command-panel.js"
 };
 
 static const unsigned char file43[] = {
-#embed "web/app/parts/line-table.js"
+#embed "web/app/parts/command.js"
 };
 
 static const unsigned char file44[] = {
-#embed "web/app/parts/member-table.js"
+#embed "web/app/parts/database-switch.js"
 };
 
 static const unsigned char file45[] = {
-#embed "web/app/parts/origins.js"
+#embed "web/app/parts/dom.js"
 };
 
 static const unsigned char file46[] = {
-#embed "web/app/parts/panel.js"
+#embed "web/app/parts/effect-view.js"
 };
 
 static const unsigned char file47[] = {
-#embed "web/app/parts/place-sheet.js"
+#embed "web/app/parts/key-list.js"
 };
 
 static const unsigned char file48[] = {
-#embed "web/app/parts/policy-form.js"
+#embed "web/app/parts/line-table.js"
 };
 
 static const unsigned char file49[] = {
-#embed "web/app/parts/rev-tree.js"
+#embed "web/app/parts/member-table.js"
 };
 
 static const unsigned char file50[] = {
-#embed "web/app/parts/spark-line.js"
+#embed "web/app/parts/origins.js"
 };
 
 static const unsigned char file51[] = {
-#embed "web/app/replications/actions.js"
+#embed "web/app/parts/panel.js"
 };
 
 static const unsigned char file52[] = {
-#embed "web/app/replications/side.js"
+#embed "web/app/parts/place-sheet.js"
 };
 
 static const unsigned char file53[] = {
-#embed "web/app/replications/stored.js"
+#embed "web/app/parts/policy-form.js"
 };
 
 static const unsigned char file54[] = {
-#embed "web/app/router.js"
+#embed "web/app/parts/rev-tree.js"
 };
 
 static const unsigned char file55[] = {
-#embed "web/app/session.js"
+#embed "web/app/parts/spark-line.js"
 };
 
 static const unsigned char file56[] = {
-#embed "web/app/texts/en.js"
+#embed "web/app/replications/actions.js"
 };
 
 static const unsigned char file57[] = {
-#embed "web/app/users/password.js"
+#embed "web/app/replications/side.js"
 };
 
 static const unsigned char file58[] = {
-#embed "web/app/value/compare.js"
+#embed "web/app/replications/stored.js"
 };
 
 static const unsigned char file59[] = {
-#embed "web/app/value/json-text.js"
+#embed "web/app/router.js"
 };
 
 static const unsigned char file60[] = {
-#embed "web/app/value/json.js"
+#embed "web/app/session.js"
 };
 
 static const unsigned char file61[] = {
-#embed "web/app/value/lines.js"
+#embed "web/app/texts/en.js"
 };
 
 static const unsigned char file62[] = {
-#embed "web/app/words.js"
+#embed "web/app/users/password.js"
 };
 
 static const unsigned char file63[] = {
-#embed "web/components.css"
+#embed "web/app/value/compare.js"
 };
 
 static const unsigned char file64[] = {
-#embed "web/icons.svg"
+#embed "web/app/value/json-text.js"
 };
 
 static const unsigned char file65[] = {
-#embed "web/index.html"
+#embed "web/app/value/json.js"
 };
 
 static const unsigned char file66[] = {
+#embed "web/app/value/lines.js"
+};
+
+static const unsigned char file67[] = {
+#embed "web/app/words.js"
+};
+
+static const unsigned char file68[] = {
+#embed "web/components.css"
+};
+
+static const unsigned char file69[] = {
+#embed "web/icons.svg"
+};
+
+static const unsigned char file70[] = {
+#embed "web/index.html"
+};
+
+static const unsigned char file71[] = {
 #embed "web/tokens.css"
 };
 
@@ -287,59 +307,64 @@ static const settle_console_file files[] = {
     {"app/documents/search.js", file11, sizeof file11},
     {"app/documents/sight.js", file12, sizeof file12},
     {"app/documents/writing.js", file13, sizeof file13},
-    {"app/main.js", file14, sizeof file14},
-    {"app/pages/activity.js", file15, sizeof file15},
-    {"app/pages/changes.js", file16, sizeof file16},
-    {"app/pages/conflict.js", file17, sizeof file17},
-    {"app/pages/conflicts.js", file18, sizeof file18},
-    {"app/pages/databases.js", file19, sizeof file19},
-    {"app/pages/design.js", file20, sizeof file20},
-    {"app/pages/doc.js", file21, sizeof file21},
-    {"app/pages/docs.js", file22, sizeof file22},
-    {"app/pages/journal.js", file23, sizeof file23},
-    {"app/pages/login.js", file24, sizeof file24},
-    {"app/pages/missing.js", file25, sizeof file25},
-    {"app/pages/query.js", file26, sizeof file26},
-    {"app/pages/replicate.js", file27, sizeof file27},
-    {"app/pages/replication.js", file28, sizeof file28},
-    {"app/pages/replications.js", file29, sizeof file29},
-    {"app/pages/rights.js", file30, sizeof file30},
-    {"app/pages/server.js", file31, sizeof file31},
-    {"app/pages/settle.js", file32, sizeof file32},
-    {"app/pages/upkeep.js", file33, sizeof file33},
-    {"app/pages/users.js", file34, sizeof file34},
-    {"app/parts/code-area.js", file35, sizeof file35},
-    {"app/parts/code-colours.js", file36, sizeof file36},
-    {"app/parts/command-panel.js", file37, sizeof file37},
-    {"app/parts/command.js", file38, sizeof file38},
-    {"app/parts/database-switch.js", file39, sizeof file39},
-    {"app/parts/dom.js", file40, sizeof file40},
-    {"app/parts/effect-view.js", file41, sizeof file41},
-    {"app/parts/key-list.js", file42, sizeof file42},
-    {"app/parts/line-table.js", file43, sizeof file43},
-    {"app/parts/member-table.js", file44, sizeof file44},
-    {"app/parts/origins.js", file45, sizeof file45},
-    {"app/parts/panel.js", file46, sizeof file46},
-    {"app/parts/place-sheet.js", file47, sizeof file47},
-    {"app/parts/policy-form.js", file48, sizeof file48},
-    {"app/parts/rev-tree.js", file49, sizeof file49},
-    {"app/parts/spark-line.js", file50, sizeof file50},
-    {"app/replications/actions.js", file51, sizeof file51},
-    {"app/replications/side.js", file52, sizeof file52},
-    {"app/replications/stored.js", file53, sizeof file53},
-    {"app/router.js", file54, sizeof file54},
-    {"app/session.js", file55, sizeof file55},
-    {"app/texts/en.js", file56, sizeof file56},
-    {"app/users/password.js", file57, sizeof file57},
-    {"app/value/compare.js", file58, sizeof file58},
-    {"app/value/json-text.js", file59, sizeof file59},
-    {"app/value/json.js", file60, sizeof file60},
-    {"app/value/lines.js", file61, sizeof file61},
-    {"app/words.js", file62, sizeof file62},
-    {"components.css", file63, sizeof file63},
-    {"icons.svg", file64, sizeof file64},
-    {"index.html", file65, sizeof file65},
-    {"tokens.css", file66, sizeof file66},
+    {"app/files/exporting.js", file14, sizeof file14},
+    {"app/files/pieces.js", file15, sizeof file15},
+    {"app/files/reading.js", file16, sizeof file16},
+    {"app/files/writing.js", file17, sizeof file17},
+    {"app/main.js", file18, sizeof file18},
+    {"app/pages/activity.js", file19, sizeof file19},
+    {"app/pages/changes.js", file20, sizeof file20},
+    {"app/pages/conflict.js", file21, sizeof file21},
+    {"app/pages/conflicts.js", file22, sizeof file22},
+    {"app/pages/databases.js", file23, sizeof file23},
+    {"app/pages/design.js", file24, sizeof file24},
+    {"app/pages/doc.js", file25, sizeof file25},
+    {"app/pages/docs.js", file26, sizeof file26},
+    {"app/pages/files.js", file27, sizeof file27},
+    {"app/pages/journal.js", file28, sizeof file28},
+    {"app/pages/login.js", file29, sizeof file29},
+    {"app/pages/missing.js", file30, sizeof file30},
+    {"app/pages/query.js", file31, sizeof file31},
+    {"app/pages/replicate.js", file32, sizeof file32},
+    {"app/pages/replication.js", file33, sizeof file33},
+    {"app/pages/replications.js", file34, sizeof file34},
+    {"app/pages/rights.js", file35, sizeof file35},
+    {"app/pages/server.js", file36, sizeof file36},
+    {"app/pages/settle.js", file37, sizeof file37},
+    {"app/pages/upkeep.js", file38, sizeof file38},
+    {"app/pages/users.js", file39, sizeof file39},
+    {"app/parts/code-area.js", file40, sizeof file40},
+    {"app/parts/code-colours.js", file41, sizeof file41},
+    {"app/parts/command-panel.js", file42, sizeof file42},
+    {"app/parts/command.js", file43, sizeof file43},
+    {"app/parts/database-switch.js", file44, sizeof file44},
+    {"app/parts/dom.js", file45, sizeof file45},
+    {"app/parts/effect-view.js", file46, sizeof file46},
+    {"app/parts/key-list.js", file47, sizeof file47},
+    {"app/parts/line-table.js", file48, sizeof file48},
+    {"app/parts/member-table.js", file49, sizeof file49},
+    {"app/parts/origins.js", file50, sizeof file50},
+    {"app/parts/panel.js", file51, sizeof file51},
+    {"app/parts/place-sheet.js", file52, sizeof file52},
+    {"app/parts/policy-form.js", file53, sizeof file53},
+    {"app/parts/rev-tree.js", file54, sizeof file54},
+    {"app/parts/spark-line.js", file55, sizeof file55},
+    {"app/replications/actions.js", file56, sizeof file56},
+    {"app/replications/side.js", file57, sizeof file57},
+    {"app/replications/stored.js", file58, sizeof file58},
+    {"app/router.js", file59, sizeof file59},
+    {"app/session.js", file60, sizeof file60},
+    {"app/texts/en.js", file61, sizeof file61},
+    {"app/users/password.js", file62, sizeof file62},
+    {"app/value/compare.js", file63, sizeof file63},
+    {"app/value/json-text.js", file64, sizeof file64},
+    {"app/value/json.js", file65, sizeof file65},
+    {"app/value/lines.js", file66, sizeof file66},
+    {"app/words.js", file67, sizeof file67},
+    {"components.css", file68, sizeof file68},
+    {"icons.svg", file69, sizeof file69},
+    {"index.html", file70, sizeof file70},
+    {"tokens.css", file71, sizeof file71},
 };
 
 size_t settle_console_count(void) { return sizeof files / sizeof files[0]; }

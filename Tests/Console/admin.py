@@ -1,4 +1,5 @@
 """Scenarios of an administrator: replications, users, permissions, upkeep, and files of documents."""
+import gzip
 import json
 import tempfile
 import time
@@ -295,4 +296,120 @@ def settings_are_changed_where_the_server_lets(room):
 
 
 
-ADMIN = [a_replication_is_kept_in_order, people_come_and_go, permissions_are_a_form, a_database_is_kept_up, settings_are_changed_where_the_server_lets]
+def history(*digits):
+    return {"start": len(digits), "ids": [digit * 32 for digit in digits]}
+
+
+def choose(page, name, text):
+    """Chooses a file, as its picker would."""
+    buffer = text if isinstance(text, bytes) else text.encode()
+    page.locator("input[type=file]").set_input_files({"name": name, "mimeType": "application/json", "buffer": buffer})
+
+
+def files_are_imported(room):
+    """Dumps are recognized, previewed and stored with their revisions; refused ones have reasons; other files lead to `settle import`."""
+    server = room.server
+    server.ask("PUT", "taken")
+    server.ask("PUT", "taken/_design/rule", {"validate_doc_update": "function (doc) { if (doc.bad) throw({forbidden: 'no bad ones'}); }"})
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/taken/files")
+
+    def store(told):
+        page.get_by_role("button", name="Import").click()
+        page.wait_for_selector(f"[role=status]:has-text('The import is complete. {told}')")
+
+    header = {"name": "@cloudant/couchbackup", "version": "2.10.0", "mode": "full", "attachments": True}
+    tree = [{"_id": "milk", "_rev": "2-" + digit * 32, "_revisions": history(digit, "1"), "n": digit} for digit in "ab"]
+    gone = {"_id": "gone", "_rev": "2-" + "c" * 32, "_deleted": True, "_revisions": history("c", "1")}
+    cut = '[{"_id": "mi' + json.dumps({"marker": "@cloudant/couchbackup:resume"}).replace(" ", "")
+    lines = [json.dumps(header), cut, json.dumps([tree[0], gone]), json.dumps([tree[1]])]
+    choose(page, "backup.txt", gzip.compress("\n".join(lines).encode()))
+    page.wait_for_selector("p:has-text('couchbackup')")
+    expect(page.locator("main tbody tr").count() == 3 and names(server, "taken") == {"_design/rule"}, "the preview is not what it is")
+    expect(visit.axe() == [], str(visit.axe()))
+    store("3 documents stored, 0 refused. 1 line of an interrupted backup passed over.")
+    found = server.json("GET", "taken/milk?conflicts=true")
+    expect(found["_rev"] == "2-" + "b" * 32 and found["_conflicts"] == ["2-" + "a" * 32], str(found))
+
+    rows = [{"id": name, "key": name, "value": {"rev": "1-" + "d" * 32}, "doc": {"_id": name, "_rev": "1-" + "d" * 32, "rows": [1, "]"], **more}}
+            for name, more in (("good", {"exact": 1}), ("worse", {"bad": True}))]
+    text = '{"total_rows":2,"offset":0,"rows":[\r\n' + ",\r\n".join(json.dumps(row) for row in rows) + '\r\n]}\n'
+    choose(page, "all.json", text.replace('"exact": 1', '"exact": 12345678901234567'))
+    page.wait_for_selector("p:has-text('rows of CouchDB')")
+    store("1 document stored, 1 refused.")
+    page.wait_for_selector("tr:has-text('worse'):has-text('no bad ones')")
+    expect("12345678901234567" in server.ask("GET", "taken/good"), "a number has changed")
+
+    pretty = json.dumps([{"_id": "edit", "n": 1}, {"n": 2}, {"_id": "milk", "n": 3}, 7], indent=2)
+    choose(page, "notes.json", pretty)
+    page.wait_for_selector("tr:has-text('a new id')")
+    store("2 documents stored, 2 refused.")
+    page.wait_for_selector("tr:has-text('milk'):has-text('conflict')")
+    page.wait_for_selector("tr:has-text('not read'):has-text('a document is an object')")
+
+    choose(page, "old app.cblite", b"SQLite format 3\0" + b"\0" * 100)
+    page.wait_for_selector("pre:has-text(\"/taken 'old app.cblite'\")")
+    choose(page, "table.csv", "name,count\nmilk,1\n")
+    page.wait_for_selector("main [role=alert]:has-text('not JSON')")
+    expect(page.get_by_role("button", name="Import").count() == 0)
+
+    page.route("**/_bulk_docs", lambda route: (time.sleep(0.3), route.continue_()))
+    choose(page, "many.jsonl", "".join(json.dumps({"_id": f"many-{number:05}"}) + "\n" for number in range(20_000)))
+    page.get_by_role("button", name="Import").click()
+    page.wait_for_selector("[role=status]:has-text('500 documents stored')")
+    asked = []
+    visit.on_dialog = lambda dialog: (asked.append(dialog.type), dialog.dismiss())
+    page.get_by_role("link", name="Upkeep").click()
+    page.wait_for_timeout(200)
+    expect(asked == ["confirm"], "an import is left without a question")
+    page.get_by_role("button", name="Stop").click()
+    page.wait_for_selector("[role=status]:has-text('The import was stopped')")
+    expect(500 <= len(names(server, "taken")) < 10_000, "it did not stop")
+
+
+def a_database_becomes_a_file(room):
+    """An export has each leaf with its history and attachments, in a file of one's choice or a download; imported again it is the same."""
+    server = room.server
+    server.ask("PUT", "filed")
+    server.store("filed", *milk("milk"))
+    server.ask("PUT", "filed/%2E", text='{"exact": 12345678901234567, "_attachments": {"a.txt": {"content_type": "text/plain", "data": "aGk="}}}')
+    for number in range(250):
+        server.ask("PUT", f"filed/d{number:03}", {"n": number})
+    folder = "navigator.storage.getDirectory().then(folder => folder.getFileHandle('export', {create: true}))"
+    picker = f"window.showSaveFilePicker = () => {folder};"
+    for script, is_download in (("delete window.showSaveFilePicker;", True), (picker, False)):
+        visit = room.visit()
+        # A browser's own picker can't be answered here; a file of the page's own storage is written in the same way.
+        visit.context.add_init_script(script)
+        visit.log_in()
+        page = visit.page
+        visit.go("#/db/filed/files")
+        button = page.get_by_role("button", name="Export")
+        if is_download:
+            with page.expect_download() as download:
+                button.click()
+            with open(download.value.path()) as file:
+                text = file.read()
+        else:
+            button.click()
+        page.wait_for_selector("[role=status]:has-text('The export is complete: 254 revisions.')")
+        if not is_download:
+            text = page.evaluate(f"{folder}.then(handle => handle.getFile()).then(file => file.text())")
+        docs = [json.loads(line) for line in text.splitlines()]
+        expect(len(docs) == 254 and sum(doc["_id"] == "milk" for doc in docs) == 3, f"{len(docs)} lines")
+        expect("12345678901234567" in text and "aGk=" in text)
+        copy = "copy-a" if is_download else "copy-b"
+        server.ask("PUT", copy)
+        visit.go(f"#/db/{copy}/files")
+        choose(page, "filed.jsonl", text)
+        page.get_by_role("button", name="Import").click()
+        page.wait_for_selector("[role=status]:has-text('254 documents stored, 0 refused.')")
+        rows = lambda name: server.json("GET", f"{name}/_all_docs?conflicts=true&include_docs=true")["rows"]
+        expect(rows(copy) == rows("filed"), "the copy is another one")
+
+
+
+ADMIN = [a_replication_is_kept_in_order, people_come_and_go, permissions_are_a_form, a_database_is_kept_up, settings_are_changed_where_the_server_lets,
+         files_are_imported, a_database_becomes_a_file]

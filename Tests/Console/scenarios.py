@@ -29,7 +29,7 @@ from wide import WIDE
 
 PAGES = ["#/", "#/groceries/docs?fields=name,count", "#/groceries/doc/milk", "#/groceries/doc", "#/groceries/conflicts",
          "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop",
-         "#/groceries/rights", "#/groceries/upkeep", "#/groceries/journal",
+         "#/groceries/rights", "#/groceries/upkeep", "#/groceries/files", "#/groceries/journal",
          "#/users", "#/server", "#/activity", "#/replications", "#/replicate", "#/replication/_replicator%2Fnone", "#/login", "#/none/none/none"]
 
 

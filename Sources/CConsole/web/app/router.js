@@ -1,6 +1,6 @@
 /** The page's state in its address, behind `#`, so that ids of documents reach no log. */
 
-const DATABASE_PAGES = new Set(['docs', 'doc', 'conflicts', 'conflict', 'settle', 'changes', 'query', 'design', 'rights', 'upkeep', 'journal']);
+const DATABASE_PAGES = new Set(['docs', 'doc', 'conflicts', 'conflict', 'settle', 'changes', 'query', 'design', 'rights', 'upkeep', 'files', 'journal']);
 const SERVER_PAGES = new Set(['login', 'users', 'server', 'activity', 'replications', 'replication', 'replicate']);
 const OLD = { activetasks: 'activity', _config: 'server', replication: 'replications' };
 

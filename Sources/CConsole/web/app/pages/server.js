@@ -56,7 +56,8 @@ export default function page({ signal, setTitle, setSame }) {
       h('dl', { class: 'keys' }, Object.entries(values).map(([key, value]) => [h('dt', {}, bdi(key)),
         h('dd', {}, section === 'admins' ? '…' : bdi(String(value)), ' ',
           (config.admins ? LIVE : LIVE.slice(0, 1)).includes(`${section}/${key}`)
-            && button(t.server.change, () => change(section, key, value), { class: 'button small', 'aria-label': t.server.changeOf(`${section}/${key}`) }))])))),
+            && button(t.server.change, () => change(section, key, value),
+              { class: 'button small', 'aria-label': t.server.changeOf(`${section}/${key}`) }))])))),
     h('p', { class: 'muted' }, config.admins ? t.server.someAreChangedHere : t.server.areSetAtTheStart), h('p', { class: 'muted' }, t.server.logsAndBackups),
   ], { label: t.server.readingTheSettings });
 
