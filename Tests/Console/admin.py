@@ -394,7 +394,7 @@ def a_database_becomes_a_file(room):
                 text = file.read()
         else:
             button.click()
-        page.wait_for_selector("[role=status]:has-text('The export is complete: 254 revisions.')")
+        page.wait_for_selector("[role=status]:has-text('The export is complete: 254 revisions.')", timeout=30_000)
         if not is_download:
             text = page.evaluate(f"{folder}.then(handle => handle.getFile()).then(file => file.text())")
         docs = [json.loads(line) for line in text.splitlines()]

@@ -2,8 +2,8 @@
 import { ask, path } from '../api.js';
 import { parse, stringify } from '../value/json.js';
 
-const PAGE = 200;
-const PAGE_WITH_FILES = 20; // documents, since attachments come with them
+const [FIRST_PAGE, LARGEST_PAGE] = [20, 640]; // documents
+const PAGE_SIZE = 2_000_000; // characters of a page, above which the next one has fewer documents
 
 /** A place for text: a file of the person's choice, written while it comes, or where the browser has none a download at the end. */
 async function place(name) {
@@ -31,10 +31,10 @@ async function place(name) {
 export async function exportLines(db, { withFiles, withDeleted }, onProgress, signal) {
   const out = await place(`${db.replaceAll('/', '-')}.jsonl`);
   const failed = [];
-  let [since, revisions, read] = ['0', 0, 0];
+  let [since, revisions, read, limit] = ['0', 0, 0, FIRST_PAGE];
   try {
     for (;;) {
-      const query = { style: 'all_docs', limit: withFiles ? PAGE_WITH_FILES : PAGE, since };
+      const query = { style: 'all_docs', limit, since };
       const { results, last_seq: end, pending } = (await ask(path`${db}/_changes`, { query, signal, quiet: true })).json;
       if (results.length === 0) break;
       const docs = results.flatMap(({ id, changes }) => changes.map(({ rev }) => ({ id, rev })));
@@ -50,6 +50,7 @@ export async function exportLines(db, { withFiles, withDeleted }, onProgress, si
       }
       await out.write(lines);
       [since, read] = [end, read + results.length];
+      limit = Math.max(1, Math.min(LARGEST_PAGE, text.length > PAGE_SIZE ? limit >> 1 : limit * 2));
       onProgress({ revisions, read, left: pending });
       if (pending === 0) break;
     }
