@@ -7,12 +7,14 @@ import { bones, errorBox, dialog } from './parts/panel.js';
 import { number, bytes, t } from './words.js';
 
 const TABS = [['docs', t.common.documents], ['conflicts', t.common.conflicts], ['changes', t.common.changes], ['query', t.common.query],
-  ['design', t.common.designDocuments], ['rights', t.common.permissions], ['upkeep', t.common.upkeep], ['files', t.common.files], ['journal', t.common.journal]];
+  ['design', t.common.designDocuments], ['rights', t.common.permissions], ['upkeep', t.common.upkeep], ['files', t.common.files],
+  ['journal', t.common.journal]];
 const PLACES = [['#/', t.common.databases], ['#/replications', t.common.replications], ['#/users', t.common.users], ['#/activity', t.common.activity], ['#/server', t.common.server]];
 /** The pages that stand below another one of the same database or of the server. */
 const PARENTS = { doc: 'docs', conflict: 'conflicts', settle: 'conflicts' };
 const ICONS = {
-  docs: 'doc', conflicts: 'conflict', changes: 'changes', query: 'query', views: 'view', design: 'code', rights: 'lock', upkeep: 'refresh', files: 'download', journal: 'journal',
+  docs: 'doc', conflicts: 'conflict', changes: 'changes', query: 'query', views: 'view', design: 'code', rights: 'lock',
+  upkeep: 'refresh', files: 'download', journal: 'journal',
   '#/': 'database', '#/replications': 'replicate', '#/users': 'users', '#/activity': 'activity', '#/server': 'server',
 };
 /** The places in the bar of a telephone. */
