@@ -15,8 +15,8 @@ def a_replication_of_this_server(room):
     visit.log_in()
     page = visit.page
     visit.go("#/replications")
-    page.get_by_role("button", name="New replication").click()
-    page.get_by_label("Name").fill("here")
+    page.get_by_role("link", name="New replication").click()
+    page.get_by_label("Name", exact=True).fill("here")
     for legend, name in (("From", "copied-from"), ("To", "copied-to")):
         side = page.get_by_role("group", name=legend)
         side.get_by_label("Database", exact=True).fill(name)
@@ -25,7 +25,8 @@ def a_replication_of_this_server(room):
     page.get_by_label("Create the target database").check()
     expect(visit.axe() == [], str(visit.axe()))
     page.get_by_role("button", name="Create").click()
-    page.wait_for_selector("tr:has-text('here'):has-text('running')", timeout=30_000)
+    page.wait_for_selector("h1:has-text('here')")
+    page.wait_for_selector("dd:has-text('Running')", timeout=30_000)
     deadline = time.monotonic() + 30
     while "one" not in [row["id"] for row in server.json("GET", "copied-to/_all_docs")["rows"]]:
         expect(time.monotonic() < deadline, "nothing is replicated")
@@ -92,7 +93,8 @@ def typed_code_is_kept(room):
     page = visit.page
     asked = []
     visit.on_dialog = lambda dialog: (asked.append(dialog.type), dialog.accept())
-    for where, label in (("#/db/groceries/design/two", "The map function"), ("#/db/groceries/rights", "The security object"), ("#/db/groceries/doc/item-01", "The document")):
+    for where, label in (("#/db/groceries/design/two", "The map function"), ("#/db/groceries/rights?as=json", "The security object"),
+                         ("#/db/groceries/doc/item-01", "The document")):
         visit.go(where)
         area = page.get_by_label(label, exact=True)
         area.focus()

@@ -14,6 +14,7 @@ import tempfile
 import time
 import traceback
 
+from admin import ADMIN
 from data import DATA
 from documents import DOCUMENTS
 from effects import EFFECTS
@@ -29,8 +30,10 @@ from staying import STAYING
 from wide import WIDE
 
 PAGES = ["#/", "#/groceries/docs?fields=name,count", "#/groceries/doc/milk", "#/groceries/doc", "#/groceries/conflicts",
-         "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop", "#/db/groceries/view/shop?view=by-count", "#/db/groceries/compare/milk", "#/groceries/rights", "#/groceries/journal",
-         "#/users", "#/server", "#/activity", "#/replications", "#/replication/_replicator%2Fnone", "#/login", "#/none/none/none"]
+         "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop",
+         "#/db/groceries/view/shop?view=by-count", "#/db/groceries/compare/milk",
+         "#/groceries/rights", "#/groceries/upkeep", "#/groceries/files", "#/groceries/journal",
+         "#/users", "#/server", "#/activity", "#/replications", "#/replicate", "#/replication/_replicator%2Fnone", "#/login", "#/none/none/none"]
 
 
 def conflicts(server, database="groceries"):
@@ -353,7 +356,7 @@ def a_replication_says_why(room):
     visit = room.visit()
     visit.log_in()
     visit.go("#/replications")
-    visit.page.wait_for_selector("td:has-text('crashing')", timeout=30_000)
+    visit.page.wait_for_selector("td:has-text('Retrying')", timeout=30_000)
     expect("nobody answers at 127.0.0.1:9" in visit.page.inner_text("tbody"), visit.page.inner_text("tbody"))
     rev = room.server.json("GET", "_replicator/wrong")["_rev"]
     room.server.ask("DELETE", f"_replicator/wrong?rev={rev}")
@@ -507,7 +510,7 @@ SCENARIOS = [
     every_page, a_second_language, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
-    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK, *PLAY, *DATA,
+    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK, *PLAY, *DATA, *ADMIN,
 ]
 
 PICTURES = [("databases", "#/", 1280), ("documents", "#/groceries/docs?q=count%20%3E%2030&fields=name,count", 1280), ("editor", "#/groceries/doc/milk", 1280),

@@ -23,9 +23,10 @@ def long_names_scroll_inside(room):
     sides = [{"url": server.url + name, "auth": {"basic": {"username": "anna", "password": PASSWORD}}} for name in ("wide-from", "wide")]
     server.ask("PUT", "_replicator/" + "z" * 200, {"source": sides[0], "target": sides[1], "continuous": True})
     server.ask("PUT", "_replicator/" + "w" * 200, {"source": "http://127.0.0.1:9/" + "w" * 200, "target": "http://127.0.0.1:9/" + "v" * 200, "continuous": True})
-    where = ["#/", "#/db/wide/docs?fields=name", "#/db/wide/doc/" + LONG, "#/db/wide/conflicts", "#/db/wide/changes", "#/db/wide/design", "#/db/wide/rights", "#/db/wide/journal",
+    where = ["#/", "#/db/wide/docs?fields=name", "#/db/wide/doc/" + LONG, "#/db/wide/conflicts", "#/db/wide/changes", "#/db/wide/design", "#/db/wide/rights", "#/db/wide/rights?as=json", "#/db/wide/upkeep", "#/db/wide/files",
+             "#/db/wide/journal",
              "#/db/wide/design/" + "d" * 80, "#/db/wide/query?selector={%22name%22:{%22$gt%22:0}}", "#/users", "#/activity", "#/replications",
-             "#/replication/_replicator%2F" + "z" * 200, "#/replication/_replicator%2F" + "w" * 200, "#/server", "#/db/wide/doc/_design%2F" + "d" * 80]
+             "#/replicate/_replicator%2F" + "z" * 200, "#/replication/_replicator%2F" + "z" * 200, "#/replication/_replicator%2F" + "w" * 200, "#/server", "#/db/wide/doc/_design%2F" + "d" * 80]
     wide = "document.scrollingElement.scrollWidth > innerWidth || document.querySelector('main').scrollWidth > document.querySelector('main').clientWidth"
     found = []
     for width in (360, 700, 1024, 1440):

@@ -72,7 +72,7 @@ export function address(where, query) {
 /**
  * Asks, and returns status, headers, text and `json`. A status from 400 on is an `ApiError`. A 401 asks for a password once.
  * Reads are tried again when the connection is lost or the server says 503; writes never are. `DELETE` needs a `rev` in the
- * query; `whole` says that what is deleted has none: a database, an index, a session. The foot tells nothing of what is `quiet`.
+ * query; `whole` says that what is deleted has none: a database, an index, a session, a setting. The foot tells nothing of what is `quiet`.
  */
 export async function ask(where, options = {}) {
   const { method = 'GET', query, json, text, body, headers = {}, signal, quiet = false, raw = false, whole = false, isLogin = false } = options;

@@ -6,12 +6,15 @@ import { h, bdi, button, icon, patch, replace } from './parts/dom.js';
 import { bones, errorBox } from './parts/panel.js';
 import { number, bytes, t } from './words.js';
 
-const TABS = [['docs', t.common.documents], ['conflicts', t.common.conflicts], ['changes', t.common.changes], ['query', t.common.query], ['design', t.common.designDocuments], ['rights', t.common.permissions], ['journal', t.common.journal]];
+const TABS = [['docs', t.common.documents], ['conflicts', t.common.conflicts], ['changes', t.common.changes], ['query', t.common.query],
+  ['design', t.common.designDocuments], ['rights', t.common.permissions], ['upkeep', t.common.upkeep], ['files', t.common.files],
+  ['journal', t.common.journal]];
 const PLACES = [['#/', t.common.databases], ['#/replications', t.common.replications], ['#/users', t.common.users], ['#/activity', t.common.activity], ['#/server', t.common.server]];
 /** The pages that stand below another one of the same database or of the server. */
 const PARENTS = { doc: 'docs', conflict: 'conflicts', settle: 'conflicts' };
 const ICONS = {
-  docs: 'doc', conflicts: 'conflict', changes: 'changes', query: 'query', views: 'view', design: 'code', rights: 'lock', journal: 'journal',
+  docs: 'doc', conflicts: 'conflict', changes: 'changes', query: 'query', views: 'view', design: 'code', rights: 'lock',
+  upkeep: 'refresh', files: 'download', journal: 'journal',
   '#/': 'database', '#/replications': 'replicate', '#/users': 'users', '#/activity': 'activity', '#/server': 'server', '#/play': 'conflict',
 };
 /** The places in the bar of a telephone. */
@@ -67,7 +70,8 @@ function drawUser() {
     h('div', { id: 'user-menu', popover: 'auto', class: 'pop menu', role: 'dialog', 'aria-label': t.main.userMenu }, h('strong', {}, bdi(session.name)),
       h('div', { class: 'stack' }, h('span', { class: 'small muted' }, t.main.theme), choice(t.themes, themeNow(), setTheme)),
       h('div', { class: 'stack' }, h('span', { class: 'small muted' }, t.main.density), choice(t.densities, densityNow(), setDensity)),
-      h('div', { class: 'toolbar' }, button([t.keys.keys, h('kbd', {}, '?')], help), button(t.main.logOut, logOut))));
+      h('div', { class: 'toolbar' }, button([t.keys.keys, h('kbd', {}, '?')], help),
+        button(t.main.password, async () => (await import('./users/password.js')).changePassword()), button(t.main.logOut, logOut))));
 }
 
 let shown = [];

@@ -33,6 +33,12 @@ export async function logOut() {
   location.reload();
 }
 
+/** Begins a session, with a code if the user needs one. */
+export async function logInAs(name, password, token) {
+  await ask('_session', { method: 'POST', quiet: true, isLogin: true, json: { name, password, ...(token && { token }) } });
+  await refresh();
+}
+
 /** The fields of a login. */
 export function loginFields() {
   const name = h('input', { autocomplete: 'username', required: true, autocapitalize: 'off', spellcheck: 'false' });
@@ -42,11 +48,7 @@ export function loginFields() {
     element: h('div', { class: 'stack' }, field(t.common.name, name), field(t.common.password, password),
       h('details', {}, h('summary', { class: 'small' }, t.session.ifYouHaveOne), field(t.session.code, code))),
     first: name,
-    async send() {
-      const token = code.value.trim();
-      await ask('_session', { method: 'POST', quiet: true, isLogin: true, json: { name: name.value, password: password.value, ...(token && { token }) } });
-      await refresh();
-    },
+    send: () => logInAs(name.value, password.value, code.value.trim()),
   };
 }
 

@@ -1,47 +1,142 @@
-/** Who may use a database. */
+/** Who may use a database: a form, or the security object itself. */
 import { ask, path } from '../api.js';
-import { h, bdi, button, head, replace } from '../parts/dom.js';
+import { setQuery } from '../router.js';
+import { h, bdi, button, field, head, replace } from '../parts/dom.js';
 import { panel, errorBox, unsaved } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
-import { parse } from '../value/json.js';
+import { GROUPS, LISTS, differences, listsOf, sentence, standing, withLists } from '../documents/permissions.js';
+import { parse, stringify } from '../value/json.js';
 import { format } from '../value/json-text.js';
 import { t } from '../words.js';
 
-export default function page({ db, signal, setTitle, setSame }) {
+const KNOWN = 1000; // users whose names and roles are offered
+const LABELS = { members: t.rights.members, admins: t.rights.administrators, names: t.rights.names, roles: t.rights.roles };
+const HINTS = { members: t.rights.readAndWrite, admins: t.rights.alsoDesign };
+
+export default function page({ db, query, signal, setTitle, setSame }) {
   setTitle(t.rights.rightsTitle(db));
   setSame({ url: path`${db}/_security`, settle: ['security', [{ db }]] });
-  const problems = h('div');
+  const [problems, told, chips, check, changes] = [h('div'), h('div', { role: 'status' }), {}, h('div', { role: 'status' }), h('ul')];
   const area = codeArea({ text: '{}', label: t.rights.theSecurityObject });
-  const meaning = h('p');
-  let stored = area.text;
-  const main = panel(async () => (await ask(path`${db}/_security`, { signal })).text, show, { label: t.rights.readingTheRights });
+  const offered = Object.fromEntries(LISTS.map(list => [list, h('datalist', { id: `known-${list}` })]));
+  const users = new Map(); // roles by names
+  let [value, lists, stored] = [new Map(), listsOf(new Map()), '{}'];
+  let isForm = query.as !== 'json';
 
-  function show(text) {
-    area.text = format(text.trim());
-    stored = area.text;
-    tell(JSON.parse(text));
-    return [meaning, area.element];
+  const typed = {};
+  const groups = GROUPS.map(group => h('section', { class: 'card stack' }, h('h2', {}, LABELS[group]),
+    h('p', { class: 'muted' }, HINTS[group]), LISTS.map(list => {
+    const name = `${group} ${list}`;
+    chips[name] = h('span', { class: 'toolbar' });
+    typed[name] = h('input', { list: offered[list].id, autocapitalize: 'off', spellcheck: 'false' });
+    const add = event => { event.preventDefault(); take(group, list); draw(); };
+    return h('form', { class: 'toolbar', on: { submit: add } }, field(`${LABELS[group]}: ${LABELS[list]}`, typed[name]),
+      h('button', { class: 'button' }, t.rights.add), chips[name]);
+  })));
+  const asked = h('input', { list: offered.names.id, autocapitalize: 'off', spellcheck: 'false', on: { input: () => drawCheck() } });
+  const form = h('div', { class: 'two' }, h('div', {}, groups, Object.values(offered)), h('aside', {},
+    h('section', { class: 'card stack' }, h('h2', {}, t.rights.checkAUser), field(t.common.name, asked), check),
+    h('section', { class: 'card' }, h('h2', {}, t.rights.notSavedYet), changes)));
+  const modes = [[true, t.rights.asForm], [false, t.rights.asJson]].map(([mode, label]) => button(label, () => show(mode)));
+  const main = panel(async () => (await ask(path`${db}/_security`, { signal })).text, text => {
+    load(text);
+    return [h('div', { class: 'seg' }, modes), told, form, area.element];
+  }, { label: t.rights.readingTheRights });
+
+  /** Takes what was typed into a list. */
+  function take(group, list) {
+    const input = typed[`${group} ${list}`];
+    const item = input.value.trim();
+    if (item && !lists[group][list].includes(item)) lists[group][list].push(item);
+    input.value = '';
   }
 
-  function tell({ members = {}, admins = {} }) {
-    const names = ({ names: people = [], roles = [] }) => [...people, ...roles.map(role => role === '_admin' ? t.rights.theServersAdministrators : t.rights.whoeverHasTheRole(role))];
-    const [readers, keepers] = [names(members), names(admins)];
-    replace(meaning, readers.length ? [t.rights.readAndWritten, bdi(readers.join(', ')), '. '] : t.rights.readAndWrittenByAnybody,
-      keepers.length ? [t.rights.settingsAreChanged, bdi(keepers.join(', ')), '.'] : t.rights.settingsAreChangedByTheServers);
+  const takeAll = () => GROUPS.forEach(group => LISTS.forEach(list => take(group, list)));
+  const pending = () => Object.values(typed).some(input => input.value.trim());
+  /** The object as it would be saved. */
+  const text = () => isForm ? format(stringify(withLists(value, lists))) : area.text;
+
+  function load(from) {
+    value = parse(from);
+    stored = area.text = format(from.trim());
+    try { lists = listsOf(value); } catch { isForm = false; }
+    if (isForm) stored = text();
+    show(isForm);
+  }
+
+  /** Shows the form or the text, with what was changed in the other one. */
+  function show(mode) {
+    replace(problems);
+    if (mode !== isForm) {
+      if (mode) {
+        try { value = parse(area.text); lists = listsOf(value); } catch (error) {
+          if (error.line) area.showError(error); else replace(problems, errorBox(error));
+          return;
+        }
+      } else {
+        takeAll();
+        area.text = text();
+      }
+      isForm = mode;
+      setQuery({ as: isForm ? undefined : 'json' });
+    }
+    modes.forEach((one, index) => one.setAttribute('aria-pressed', String((index === 0) === isForm)));
+    form.hidden = !isForm;
+    area.element.hidden = isForm;
+    draw();
+  }
+
+  function draw() {
+    const { isOpen, text: words } = sentence(lists);
+    replace(told, isForm && h('p', { class: isOpen ? 'warn' : null }, words));
+    for (const group of GROUPS) {
+      for (const list of LISTS) {
+        replace(chips[`${group} ${list}`], lists[group][list].map(item => button([bdi(item), ' ×'], () => {
+          lists[group][list] = lists[group][list].filter(one => one !== item);
+          draw();
+          typed[`${group} ${list}`].focus();
+        }, { class: 'button small', 'aria-label': t.rights.take(item, LABELS[group]) })));
+      }
+    }
+    const found = differences(listsOf(parse(stored)), lists);
+    replace(changes, found.length === 0 && h('li', { class: 'muted' }, t.rights.nothing), found.map(({ group, list, item, isNew }) =>
+      h('li', { class: isNew ? 'diff-new' : 'diff-gone' }, (isNew ? t.rights.added : t.rights.removed)(LABELS[list], item, LABELS[group]))));
+    drawCheck();
+  }
+
+  function drawCheck() {
+    const name = asked.value.trim();
+    const { reads, manages } = standing(lists, { name, roles: users.get(name) ?? [] });
+    const line = (label, why) => h('li', { class: why ? 'good' : 'bad' }, why ? '✓ ' : '✕ ', label, why && `: ${why}`);
+    replace(check, name && [
+      h('ul', { class: 'plain' }, line(t.rights.readAndWrite, reads), line(t.rights.changeDesign, manages)),
+      h('p', { class: 'muted' }, users.has(name) ? t.rights.rolesOf(users.get(name).join(', ')) : t.rights.isUnknown)]);
   }
 
   async function save() {
     replace(problems);
-    try { parse(area.text); } catch (error) { area.showError(error); return; }
+    if (isForm) { takeAll(); draw(); }
+    const sent = text();
+    try { listsOf(parse(sent)); } catch (error) {
+      if (error.line) area.showError(error); else replace(problems, errorBox(error));
+      return;
+    }
     try {
-      const sent = area.text;
       await ask(path`${db}/_security`, { method: 'PUT', text: sent });
-      stored = sent;
+      load(sent);
       replace(problems, h('p', { class: 'good', role: 'status' }, t.common.saved));
-      tell(JSON.parse(sent));
     } catch (error) { replace(problems, errorBox(error)); }
   }
 
   main.reload();
-  return { element: h('div', {}, head(t.common.permissions, button(t.common.save, save, { class: 'button primary' })), problems, main.element), leave: unsaved(() => area.text !== stored, signal) };
+  // Only administrators of the server may read users; others type names.
+  const some = { include_docs: true, limit: KNOWN, startkey: '"org.couchdb.user:"' };
+  ask('_users/_all_docs', { query: some, signal, quiet: true, isLogin: true }).then(({ json }) => {
+    for (const { doc } of json.rows) if (doc?.name) users.set(doc.name, doc.roles ?? []);
+    const known = { names: [...users.keys()], roles: [...new Set([...users.values()].flat())].sort() };
+    for (const list of LISTS) replace(offered[list], known[list].map(one => h('option', { value: one })));
+    drawCheck();
+  }, () => {});
+  const title = head(t.common.permissions, button(t.rights.discard, () => load(stored)), button(t.common.save, save, { class: 'button primary' }));
+  return { element: h('div', {}, title, problems, main.element), leave: unsaved(() => text() !== stored || pending(), signal) };
 }

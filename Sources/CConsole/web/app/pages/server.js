@@ -1,11 +1,15 @@
 /** The server: what it does, and how it is set up. */
-import { ask } from '../api.js';
-import { h, bdi, head, replace } from '../parts/dom.js';
-import { every, panel, tell } from '../parts/panel.js';
+import { ask, path } from '../api.js';
+import { h, bdi, button, field, head, replace } from '../parts/dom.js';
+import { dialog, every, panel, tell } from '../parts/panel.js';
 import { sparkLine } from '../parts/spark-line.js';
 import { bytes, number, tenths, t } from '../words.js';
 
 const EVERY = 5000;
+/** The settings that the server takes over HTTP; only the first one without `live_settings`, which shows as a section `admins`. */
+const LIVE = ['couchdb/users_db_security_editable', 'couchdb/max_document_size', 'couchdb/max_bulk_docs_count', 'couchdb/max_bulk_get_count',
+  'chttpd/max_http_request_size', 'chttpd/decode_plus_to_space', 'chttpd/enable_cors', 'cors/credentials', 'cors/max_age', 'cors/origins', 'cors/headers',
+  'cors/methods', 'text_indexes/enable'];
 
 export default function page({ signal, setTitle, setSame }) {
   setTitle(t.common.server);
@@ -49,8 +53,25 @@ export default function page({ signal, setTitle, setSame }) {
     h('p', {}, t.server.settleAsCouchdb(versions.settle?.version ?? '', welcome.version), h('span', { class: 'mono' }, bdi(welcome.uuid ?? ''))),
     h('h2', {}, t.server.settings),
     Object.entries(config).map(([section, values]) => h('details', {}, h('summary', {}, bdi(section), ' ', h('span', { class: 'chip' }, number(Object.keys(values).length))),
-      h('dl', { class: 'keys' }, Object.entries(values).map(([key, value]) => [h('dt', {}, bdi(key)), h('dd', {}, section === 'admins' ? '…' : bdi(String(value)))])))),
+      h('dl', { class: 'keys' }, Object.entries(values).map(([key, value]) => [h('dt', {}, bdi(key)),
+        h('dd', {}, section === 'admins' ? '…' : bdi(String(value)), ' ',
+          (config.admins ? LIVE : LIVE.slice(0, 1)).includes(`${section}/${key}`)
+            && button(t.server.change, () => change(section, key, value),
+              { class: 'button small', 'aria-label': t.server.changeOf(`${section}/${key}`) }))])))),
+    h('p', { class: 'muted' }, config.admins ? t.server.someAreChangedHere : t.server.areSetAtTheStart), h('p', { class: 'muted' }, t.server.logsAndBackups),
   ], { label: t.server.readingTheSettings });
+
+  /** Asks for another value, or that of the start. */
+  async function change(section, key, value) {
+    const input = h('input', { value });
+    const where = path`_node/_local/_config/${section}/${key}`;
+    const isDone = await dialog({
+      title: t.server.changeHeading(`${section}/${key}`), body: field(t.server.value, input, t.server.takesEffect),
+      actions: [{ label: t.common.save, kind: 'primary', run: async () => { await ask(where, { method: 'PUT', json: input.value }); return true; } },
+        { label: t.server.asStarted, run: async () => { await ask(where, { method: 'DELETE', whole: true }); return true; } }],
+    });
+    if (isDone) settings.reload();
+  }
 
   settings.reload();
   read();

@@ -1,7 +1,7 @@
 /** The people who may log in. */
 import { ask } from '../api.js';
 import { setQuery } from '../router.js';
-import { h, bdi, tableHead, button, field, head, icon, prefixInput, searchBox } from '../parts/dom.js';
+import { h, bdi, tableHead, button, field, head, icon, prefixInput, replace, searchBox } from '../parts/dom.js';
 import { panel, dialog, confirmByTyping, stateBox } from '../parts/panel.js';
 import { deleteDocument, saveDocument } from '../documents/writing.js';
 import { t } from '../words.js';
@@ -12,7 +12,8 @@ const PAGE = 100;
 export default function page({ query, signal, setTitle, setSame, setKeys }) {
   setTitle(t.common.users);
   setSame({ url: '_users/_all_docs', query: { include_docs: true }, settle: ['users', ['list', {}]] });
-  let [prefix, limit] = [query.prefix ?? '', PAGE];
+  let [prefix, limit, administrators] = [query.prefix ?? '', PAGE, null];
+  const server = h('section');
   const search = prefixInput(t.common.namesThatBegin, prefix, filter);
   const list = panel(load, show, { label: t.users.readingTheUsers, isKept: true });
 
@@ -25,6 +26,10 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
   async function load() {
     const bounds = { startkey: JSON.stringify(PREFIX + prefix), endkey: JSON.stringify(`${PREFIX}${prefix}\u{10ffff}`) };
     const { rows } = (await ask('_users/_all_docs', { query: { include_docs: true, ...bounds, limit: limit + 1 }, signal })).json;
+    administrators ??= ask('_node/_local/_config/admins', { signal, quiet: true }).then(answer => Object.keys(answer.json), () => []);
+    const names = await administrators;
+    replace(server, h('h2', {}, t.users.administrators), names.length > 0 && h('p', {}, bdi(names.join(', '))),
+      h('p', { class: 'muted' }, t.users.areSetWhere));
     return { users: rows.slice(0, limit).map(row => row.doc), hasMore: rows.length > limit };
   }
 
@@ -65,5 +70,6 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
 
   setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'r', text: t.common.readAgain, run: list.reload }]);
   list.reload();
-  return { element: h('div', {}, head(t.common.users, button([icon('plus'), t.users.new], () => edit(), { class: 'button primary' })), h('div', { class: 'toolbar' }, searchBox(search)), list.element) };
+  const add = button([icon('plus'), t.users.new], () => edit(), { class: 'button primary' });
+  return { element: h('div', {}, head(t.common.users, add), h('div', { class: 'toolbar' }, searchBox(search)), list.element, server) };
 }

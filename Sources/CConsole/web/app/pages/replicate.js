@@ -1,0 +1,113 @@
+/** A stored replication as a form: a new one, or one there is. */
+import { ask } from '../api.js';
+import { serverLink } from '../router.js';
+import { h, button, field, head, replace } from '../parts/dom.js';
+import { errorBox, unsaved } from '../parts/panel.js';
+import { partsOf, readReplication, saveReplication } from '../replications/stored.js';
+import { sideFields } from '../replications/side.js';
+import { parse, stringify } from '../value/json.js';
+import { t } from '../words.js';
+
+const FILTERS = { all: t.replicate.allDocuments, selector: t.replicate.bySelector, doc_ids: t.replicate.byIds, filter: t.replicate.byFunction };
+const OTHER_WAY = '-back'; // what the name of the second document ends with
+
+const decoded = text => { try { return decodeURIComponent(text); } catch { return text; } };
+
+/** The filter of a document as text, and back. */
+function textOf(kind, value) {
+  if (value === undefined) return '';
+  return kind === 'doc_ids' ? value.map(decoded).join('\n') : kind === 'filter' ? value : stringify(value, 2);
+}
+
+function valueOf(kind, text) {
+  // The server decodes ids, so only what would be decoded is encoded.
+  if (kind === 'doc_ids') return text.split('\n').map(id => id.trim().replaceAll('%', '%25')).filter(Boolean);
+  if (kind === 'filter') return text.trim();
+  const value = parse(text);
+  if (!(value instanceof Map)) throw new Error(t.replicate.aSelectorIsAnObject);
+  return value;
+}
+
+export default async function page({ id, signal, setTitle, setSame }) {
+  const isNew = id === undefined;
+  const { database, name } = isNew ? { database: '_replicator', name: '' } : partsOf(id);
+  const heading = isNew ? t.replicate.aNewReplication : t.replicate.editOf(name);
+  setTitle(heading);
+  setSame({ url: '_scheduler/docs', settle: ['replications', ['list', {}]] });
+  const found = isNew ? null : await readReplication(database, name, signal);
+  if (!isNew && !found) throw new Error(t.replicate.thereIsNone(name));
+  const document = found?.document ?? new Map();
+  const [problems, names] = [h('div'), h('datalist', { id: 'databases' })];
+  const [source, target] = [['source', t.common.from], ['target', t.common.to]].map(([member, legend]) => sideFields(legend, document.get(member), names.id));
+  const called = h('input', { value: name, readOnly: !isNew, autocapitalize: 'off', spellcheck: 'false', required: true });
+  const continuous = h('input', { type: 'checkbox', checked: isNew || document.get('continuous') === true });
+  const creates = h('input', { type: 'checkbox', checked: document.get('create_target') === true });
+  const ways = h('select', {}, h('option', { value: 'one' }, t.replicate.oneWay), h('option', { value: 'both' }, t.replicate.bothWays));
+  const texts = {};
+  const filter = h('select', { on: { change: draw } }, Object.entries(FILTERS).map(([value, label]) => h('option', { value }, label)));
+  const area = h('textarea', { rows: 4, spellcheck: 'false', class: 'mono', on: { input: () => { texts[filter.value] = area.value; } } });
+  const [label, hint, second] = [h('span'), h('small', { class: 'muted' }), h('small', { class: 'muted' })];
+  const text = h('label', { class: 'field' }, label, area, hint);
+  for (const kind of Object.keys(FILTERS)) {
+    texts[kind] = textOf(kind, document.get(kind));
+    if (texts[kind]) filter.value = kind;
+  }
+  draw();
+
+  function draw() {
+    const kind = filter.value;
+    text.hidden = kind === 'all';
+    area.required = kind !== 'all';
+    area.value = texts[kind];
+    label.textContent = FILTERS[kind];
+    area.placeholder = kind === 'selector' ? '{"type": "note"}' : kind === 'filter' ? 'app/mine' : '';
+    hint.textContent = kind === 'doc_ids' ? t.replicate.oneALine : kind === 'filter' ? t.replicate.ofTheSource : '';
+    drawSecond();
+  }
+
+  function drawSecond() {
+    second.textContent = ways.value === 'both' ? t.replicate.secondDocument(called.value + OTHER_WAY) : '';
+  }
+
+  /** The document as the form says it; what the form doesn't show stays. */
+  function typed() {
+    const made = new Map(document);
+    for (const kind of Object.keys(FILTERS)) made.delete(kind);
+    if (filter.value !== 'filter') made.delete('query_params');
+    if (filter.value !== 'all') made.set(filter.value, valueOf(filter.value, area.value));
+    made.set('source', source.value()).set('target', target.value());
+    made.set('continuous', continuous.checked).set('create_target', creates.checked);
+    return made;
+  }
+
+  async function save() {
+    replace(problems);
+    try {
+      const made = typed();
+      if (isNew) await ask('_replicator', { method: 'PUT', quiet: true }).catch(error => { if (error.status !== 412) throw error; });
+      await saveReplication(database, called.value, made, found ?? {});
+      if (ways.value === 'both') {
+        const back = new Map([...made, ['source', made.get('target')], ['target', made.get('source')], ['create_target', false]]);
+        await saveReplication(database, called.value + OTHER_WAY, back);
+      }
+      done = look();
+      location.hash = ways.value === 'both' ? serverLink('replications') : serverLink('replication', `${database}/${called.value}`);
+    } catch (error) {
+      replace(problems, errorBox(error));
+      problems.scrollIntoView({ block: 'nearest' });
+    }
+  }
+
+  const form = h('form', { class: 'stack', on: { submit: event => { event.preventDefault(); save(); }, input: drawSecond } },
+    field(t.common.name, called), h('div', { class: 'tiles' }, source.element, target.element),
+    isNew && field(t.replicate.direction, ways, second),
+    h('label', {}, continuous, ` ${t.replicate.continuous}`), h('label', {}, creates, ` ${t.replicate.createTheTarget}`),
+    field(t.replicate.whatIsReplicated, filter), text, names, h('p', { class: 'muted' }, t.replicate.passwordsAreStored), problems,
+    h('div', { class: 'toolbar' }, h('button', { class: 'button primary' }, isNew ? t.common.create : t.common.save),
+      button(t.dialog.cancel, () => { location.hash = isNew ? serverLink('replications') : serverLink('replication', id); })));
+  const look = () => [...form.querySelectorAll('input,select,textarea')].map(one => one.type === 'checkbox' ? one.checked : one.value).join('\n');
+  let done = look();
+  ask('_all_dbs', { query: { limit: 1000 }, signal, quiet: true })
+    .then(answer => replace(names, answer.json.map(one => h('option', { value: one }))), () => {});
+  return { element: h('div', {}, head(heading), form), leave: unsaved(() => look() !== done, signal) };
+}

@@ -1,0 +1,48 @@
+/** What can be done with a replication, and its state in words. */
+import { serverLink } from '../router.js';
+import { h, bdi, button, replace } from '../parts/dom.js';
+import { dialog, errorBox } from '../parts/panel.js';
+import { cancel, remove, restart, start, stop } from './stored.js';
+import { t } from '../words.js';
+
+const STATES = Object.freeze(t.replicationStates);
+const BAD = ['crashing', 'failed', 'error'];
+const ENDED = ['completed', 'failed'];
+
+/** The state of a row of `_scheduler` in words, with its reason. */
+export function stateOf(job) {
+  const reason = job.info?.error;
+  // Jobs have no state; they run, or have told an error.
+  const state = job.state ?? (reason ? 'crashing' : job.pid ? 'running' : 'pending');
+  const words = state === 'crashing' ? STATES.crashing(job.error_count) : STATES[state] ?? state;
+  return [h('span', { class: `pill ${BAD.includes(state) ? 'bad' : state === 'paused' ? '' : 'good'}` }, words), reason && ['. ', bdi(reason)]];
+}
+
+/** The buttons of a replication; the short ones of a row have its name for those who can't see the row. */
+export function actionsOf(job, { isShort = false, problems, onDone, onRemoved = onDone }) {
+  const { database, doc_id: name, id } = job;
+  const act = (label, run, done = onDone) => button(label, async event => {
+    const pressed = event.currentTarget;
+    replace(problems);
+    pressed.disabled = true;
+    try { if (await run() !== null) await done(); } catch (error) { replace(problems, errorBox(error)); }
+    pressed.disabled = false;
+  }, isShort ? { class: 'button small', 'aria-label': t.replicationActions.of(label, name ?? id) } : {});
+
+  const ask = (title, text, action, run) => dialog({
+    title, body: h('p', {}, text), actions: [{ label: action, kind: 'danger', run: async () => { await run(); return true; } }],
+  }).then(isDone => isDone ?? null);
+
+  if (name === null) {
+    const deed = t.replicationActions.cancelIt;
+    return act(t.replicationActions.cancel, () => ask(deed, t.replicationActions.noDocumentKeepsIt, deed, () => cancel(id)), onRemoved);
+  }
+  return [
+    job.state === 'paused' ? act(t.replicationActions.start, () => start(database, name))
+      : !ENDED.includes(job.state) && act(t.replicationActions.stop, () => stop(database, name)), ' ',
+    !isShort && job.state !== 'paused' && [act(t.replicationActions.restart, () => restart(database, name, ENDED.includes(job.state) ? null : id)), ' '],
+    !isShort && [h('a', { class: 'button', href: serverLink('replicate', `${database}/${name}`) }, t.replicationActions.edit), ' '],
+    act(t.common.removeButton,
+      () => ask(t.common.removeOfName(name), t.replicationActions.theReplicationStops, t.common.remove, () => remove(database, name)), onRemoved),
+  ];
+}

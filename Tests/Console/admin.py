@@ -1,0 +1,415 @@
+"""Scenarios of an administrator: replications, users, permissions, upkeep, and files of documents."""
+import gzip
+import json
+import tempfile
+import time
+
+from room import PASSWORD, Server, Visit, expect, milk
+
+
+def until(check, message, seconds=30):
+    """Waits for something that the server does by itself."""
+    deadline = time.monotonic() + seconds
+    while not check():
+        expect(time.monotonic() < deadline, message)
+        time.sleep(0.05)
+
+
+def names(server, database):
+    return {row["id"] for row in server.json("GET", f"{database}/_all_docs")["rows"]}
+
+
+def a_replication_is_kept_in_order(room):
+    """A replication in both ways is made by ids, stopped, started, edited without its password, restarted and removed; a transient one is cancelled."""
+    server = room.server
+    for name in ("left", "right", "other"):
+        server.ask("PUT", name)
+    server.ask("PUT", "left/one", {"x": 1})
+    server.ask("PUT", "left/50%25", {"x": 1})
+    server.ask("PUT", "left/two", {"x": 1})
+    server.ask("PUT", "right/three", {"x": 1})
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/replications")
+    page.get_by_role("link", name="New replication").click()
+    page.get_by_label("Name", exact=True).fill("pair")
+    source, target = page.get_by_role("group", name="From"), page.get_by_role("group", name="To")
+    source.get_by_label("Database", exact=True).fill("left")
+    source.get_by_label("Password").fill(PASSWORD)
+    target.get_by_label("Where").select_option("an address")
+    # What is typed into the address is not kept there.
+    target.get_by_label("Address", exact=True).fill(server.url.replace("//", "//anna@") + "right")
+    target.get_by_label("Password").fill(PASSWORD)
+    page.get_by_label("Direction").select_option("Both ways")
+    page.get_by_role("combobox", name="What is replicated").select_option("Filter by document ids")
+    page.get_by_role("textbox", name="Filter by document ids").fill("one\n50%\nthree")
+    page.wait_for_selector("text=pair-back, is stored for the other way")
+    expect(visit.axe() == [], str(visit.axe()))
+    page.get_by_role("button", name="Create").click()
+    page.wait_for_selector("tr:has-text('pair-back')")
+    until(lambda: {"one", "50%", "three"} <= names(server, "left") & names(server, "right"), "both ways do not work")
+    expect("two" not in names(server, "right"), "the filter lets everything pass")
+    document = server.json("GET", "_replicator/pair")
+    expect("anna" not in document["target"]["url"] and document["target"]["auth"]["basic"] == {"username": "anna", "password": PASSWORD}, str(document))
+
+    page.locator("tr:has-text('pair-back')").get_by_role("button", name="Remove pair-back…").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
+    page.wait_for_selector("tr:has-text('pair-back')", state="detached")
+    page.get_by_role("link", name="pair", exact=True).click()
+    page.wait_for_selector("dd:has-text('Running')")
+    expect(visit.axe() == [], str(visit.axe()))
+    page.get_by_role("button", name="Stop").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dd:has-text('Stopped')")
+    expect("pair" not in names(server, "_replicator"), "it still runs")
+    expect("pair" in server.json("GET", "_replicator/_local/settle-replications")["replications"], "it is lost")
+
+    page.get_by_role("link", name="Edit").click()
+    page.wait_for_selector("h1:has-text('Edit pair')")
+    expect(page.get_by_role("group", name="To").get_by_label("Database", exact=True).input_value() == "right", "the database is not recognized")
+    expect(page.get_by_role("textbox", name="Filter by document ids").input_value() == "one\n50%\nthree", "the ids are others")
+    expect(PASSWORD not in page.content() and all(one.input_value() == "" for one in page.locator("[type=password]").all()), "a password is shown")
+    page.get_by_role("group", name="To").get_by_label("Database", exact=True).fill("other")
+    asked = []
+    visit.on_dialog = lambda dialog: (asked.append(dialog.type), dialog.dismiss())
+    page.get_by_role("link", name="Databases").first.click()
+    page.wait_for_timeout(300)
+    expect(asked == ["confirm"] and "replicate" in page.url, f"what is typed is lost: {asked}")
+    visit.on_dialog = lambda dialog: dialog.accept()
+    page.get_by_role("combobox", name="What is replicated").select_option("All documents")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_selector("dd:has-text('Stopped')")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector("dd:has-text('Running')")
+    until(lambda: {"one", "two", "three", "50%"} <= names(server, "other"), "the password is lost")
+    before = server.json("GET", "_scheduler/docs/_replicator/pair")["start_time"]
+    time.sleep(1)
+    page.get_by_role("button", name="Restart").click()
+    begun = lambda: [job["start_time"] for job in server.json("GET", "_scheduler/docs")["docs"] if job["doc_id"] == "pair"]
+    until(lambda: max(begun(), default=before) > before, "it is not restarted")
+    page.wait_for_selector("dd:has-text('Running')")
+    page.get_by_role("button", name="Remove…").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
+    page.wait_for_selector("h1:has-text('Replications')")
+
+    server.ask("POST", "_replicate", {"source": "left", "target": "right", "continuous": True})
+    page.wait_for_selector("tr:has-text('transient'):has-text('Running')", timeout=20_000)
+    expect(visit.axe() == [], str(visit.axe()))
+    page.locator("tr:has-text('transient') a").click()
+    page.wait_for_selector("dd:has-text('It ends with the server')")
+    page.get_by_role("button", name="Cancel…").click()
+    page.get_by_role("button", name="Cancel the replication").click()
+    page.wait_for_selector("text=No replications yet")
+    expect(server.json("GET", "_scheduler/jobs")["total_rows"] == 0, "it still runs")
+
+
+def people_come_and_go(room):
+    """A user is made, changed and deleted; where `_users` lets users in, one changes the own password and stays logged in."""
+    server = room.server
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/users")
+    page.wait_for_selector("h2:has-text('Administrators of the server')")
+    page.wait_for_selector("text=settle serve --admin")
+
+    def fill(**fields):
+        for label, text in fields.items():
+            page.get_by_role("dialog").get_by_label(label).fill(text)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("dialog", state="detached")
+
+    page.get_by_role("button", name="New user").click()
+    fill(Name="clara", Roles="staff, night", Password="first")
+    page.wait_for_selector("tr:has-text('clara'):has-text('staff, night')")
+    page.get_by_role("button", name="Change clara…").click()
+    fill(Roles="staff", Password="second")
+    page.wait_for_selector("tr:has-text('clara'):not(:has-text('night'))")
+    expect(visit.axe() == [], str(visit.axe()))
+    page.get_by_role("button", name="User menu").click()
+    page.get_by_role("button", name="Password…").click()
+    page.wait_for_selector("dialog:has-text('administrator of the server')")
+    page.keyboard.press("Escape")
+
+    other = room.visit()
+    other.log_in("clara", "second")
+    other.page.get_by_role("button", name="User menu").click()
+    other.page.get_by_role("button", name="Password…").click()
+    other.page.wait_for_selector("dialog:has-text('only an administrator can set your password')")
+    other.page.keyboard.press("Escape")
+    closed = server.json("GET", "_users/_security")
+    server.ask("PUT", "_node/_local/_config/couchdb/users_db_security_editable", "true")
+    server.ask("PUT", "_users/_security", {"admins": {"roles": ["_admin"]}})
+    other.page.get_by_role("button", name="User menu").focus()
+    other.page.keyboard.press("Enter")
+    other.page.get_by_role("button", name="Password…").focus()
+    other.page.keyboard.press("Enter")
+    other.page.get_by_label("New password", exact=True).fill("third")
+    other.page.get_by_label("New password again").fill("thirst")
+    other.page.keyboard.press("Enter")
+    other.page.wait_for_selector("text=The two passwords differ")
+    expect(other.axe() == [], str(other.axe()))
+    other.page.get_by_label("New password again").fill("third")
+    other.page.keyboard.press("Enter")
+    other.page.wait_for_selector("dialog:has-text('You are still logged in here')")
+    other.page.keyboard.press("Enter")
+    other.page.wait_for_selector("dialog", state="detached")
+    other.page.reload()
+    other.page.wait_for_selector("header .user:has-text('clara')")
+    until(lambda: "clara" in server.ask("GET", "_session", user="clara", password="third"), "the password is another one")
+
+    server.ask("PUT", "_users/_security", closed)
+    server.ask("PUT", "_node/_local/_config/couchdb/users_db_security_editable", "false")
+
+    visit.go("#/login")
+    visit.go("#/users")
+    page.get_by_role("button", name="Remove clara…").click()
+    fill(**{"Type clara": "clara"})
+    page.wait_for_selector("tr:has-text('clara')", state="detached")
+
+
+
+def permissions_are_a_form(room):
+    """Members and administrators are named in a form that tells what is not saved yet and checks a user; the JSON keeps all else."""
+    server = room.server
+    server.ask("PUT", "guarded")
+    security = {"admins": {"names": ["olga"], "roles": []}, "members": {"names": [], "roles": ["_admin"]}, "note": 1e30, "kept": {"b": 1, "a": 2}}
+    server.ask("PUT", "guarded/_security", security)
+    for name, roles in (("dan", ["inspectors"]), ("eve", ["office"])):
+        server.ask("PUT", f"_users/org.couchdb.user:{name}", {"name": name, "type": "user", "roles": roles, "password": "pw"})
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/guarded/rights")
+    page.wait_for_selector("text=changed by: olga and the server’s administrators")
+    page.wait_for_selector("#known-roles option[value=inspectors]", state="attached")
+    page.locator("aside").get_by_label("Name").fill("dan")
+    page.wait_for_selector("li:has-text('✕ Read and write documents')")
+    page.get_by_label("Members: Roles").fill("inspectors")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("li:has-text('✓ Read and write documents: by the role “inspectors”')")
+    page.wait_for_selector("li:has-text('✕ Change design documents')")
+    page.get_by_role("button", name="Remove olga from administrators").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("li:has-text('+ Roles: inspectors (Members)')")
+    page.wait_for_selector("li:has-text('− Names: olga (Administrators)')")
+    expect(visit.axe() == [], str(visit.axe()))
+    expect(server.json("GET", "guarded/_security")["admins"]["names"] == ["olga"], "it is saved already")
+    page.get_by_role("button", name="JSON").click()
+    area = page.get_by_label("The security object")
+    expect("inspectors" in area.input_value() and "olga" not in area.input_value(), area.input_value())
+    area.fill(area.input_value().replace('"inspectors"', '"inspectors", "office"'))
+    page.get_by_role("button", name="Form").click()
+    page.wait_for_selector("li:has-text('+ Roles: office (Members)')")
+    # A name that was typed, and not added, is not lost.
+    page.get_by_label("Administrators: Names").fill("dan")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_selector("text=Saved.")
+    page.wait_for_selector("aside li:has-text('Nothing')")
+    found = server.json("GET", "guarded/_security")
+    expect(found["admins"]["names"] == ["dan"] and found["members"]["roles"] == ["_admin", "inspectors", "office"] and found["note"] == 1e30, str(found))
+    expect(list(found["kept"]) == ["b", "a"])
+    for role in ("_admin", "inspectors", "office"):
+        page.get_by_role("button", name=f"Remove {role} from members").click()
+    page.wait_for_selector(".warn:has-text('by: everyone whom the server lets in')")
+    page.get_by_role("button", name="Discard changes").click()
+    page.wait_for_selector("aside li:has-text('Nothing')")
+
+
+
+def a_database_is_kept_up(room):
+    """A database is compacted, its indexes are measured and cleaned up, its revision limit is set, and a document in conflict is purged."""
+    server = room.server
+    server.ask("PUT", "kept")
+    server.store("kept", *milk("milk"))
+    server.ask("PUT", "kept/a%2Fb", {"n": 1})
+    server.ask("PUT", "kept/stays", {"n": 1})
+    server.ask("PUT", "kept/_design/shop", {"views": {"all": {"map": "function (doc) { emit(doc.n, null); }"}}})
+    server.ask("POST", "kept/_index", {"index": {"fields": ["n"]}, "name": "by-n"})
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/kept/upkeep")
+    page.wait_for_selector("tr:has-text('shop'):has-text('views') td:last-child:has-text('5')")
+    page.wait_for_selector("tr:has-text('by-n'):has-text('queries')")
+    server.ask("GET", "kept/_design/shop/_view/all")
+    page.wait_for_selector("tr:has-text('shop') td:last-child:has-text('0')")
+    page.get_by_role("button", name="Compact").click()
+    page.wait_for_selector("text=The compaction has begun")
+    page.wait_for_selector("dd:has-text('removed ')")
+    page.get_by_role("button", name="Clean up").click()
+    page.wait_for_selector("[role=status]:has-text('that no design document has any more are removed')")
+    limit = page.get_by_label("Revision limit")
+    expect(limit.input_value() == "1000")
+    limit.fill("500")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Saved.")
+    expect(server.json("GET", "kept/_revs_limit") == 500)
+    ids = page.get_by_label("Ids of the documents to purge")
+    ids.fill("milk\nnone")
+    page.get_by_role("button", name="Purge…").click()
+    page.wait_for_selector(".error:has-text('no such document: none')")
+    ids.fill("milk\na/b")
+    page.get_by_role("button", name="Purge…").click()
+    page.wait_for_selector("dialog:has-text('A purge does not replicate'):has-text('4 leaves')")
+    expect(visit.axe() == [], str(visit.axe()))
+    page.get_by_label("Type 2").fill("2")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=4 leaves purged.")
+    found = {one for one in names(server, "kept") if not one.startswith("_design")}
+    expect(found == {"stays"}, str(found))
+
+
+def settings_are_changed_where_the_server_lets(room):
+    """With `live_settings` CORS is set and put back; without, only the one switch can be changed, and the page says where settings are set."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump({"live_settings": True}, file)
+        file.flush()
+        server = Server(room.server.settle, "--config", file.name)
+        try:
+            visit = Visit(room.chromium, server)
+            room.visits.append(visit)
+            visit.log_in()
+            visit.go("#/server")
+            page = visit.page
+            page.click("summary:has-text('cors')")
+            page.get_by_role("button", name="Change cors/origins…").click()
+            page.get_by_label("Value").fill("no origin")
+            page.keyboard.press("Enter")
+            page.wait_for_selector("dialog .error:has-text('an origin must be')")
+            page.get_by_label("Value").fill("capacitor://localhost")
+            page.keyboard.press("Enter")
+            page.wait_for_selector("dd:has-text('capacitor://localhost')", state="attached")
+            expect(visit.axe() == [], str(visit.axe()))
+            page.click("summary:has-text('cors')")
+            page.get_by_role("button", name="Change cors/origins…").click()
+            page.get_by_role("button", name="As at the start").click()
+            page.wait_for_selector("dd:has-text('capacitor://localhost')", state="detached")
+        finally:
+            server.close()
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/server")
+    visit.page.wait_for_selector("text=settle serve --show-settings")
+    expect(visit.page.get_by_role("button", name="Change", include_hidden=True).count() == 1)
+
+
+
+def history(*digits):
+    return {"start": len(digits), "ids": [digit * 32 for digit in digits]}
+
+
+def choose(page, name, text):
+    """Chooses a file, as its picker would."""
+    buffer = text if isinstance(text, bytes) else text.encode()
+    page.locator("input[type=file]").set_input_files({"name": name, "mimeType": "application/json", "buffer": buffer})
+
+
+def files_are_imported(room):
+    """Dumps are recognized, previewed and stored with their revisions; refused ones have reasons; other files lead to `settle import`."""
+    server = room.server
+    server.ask("PUT", "taken")
+    server.ask("PUT", "taken/_design/rule", {"validate_doc_update": "function (doc) { if (doc.bad) throw({forbidden: 'no bad ones'}); }"})
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/taken/files")
+
+    def store(told):
+        page.get_by_role("button", name="Import").click()
+        page.wait_for_selector(f"[role=status]:has-text('The import is complete. {told}')")
+
+    header = {"name": "@cloudant/couchbackup", "version": "2.10.0", "mode": "full", "attachments": True}
+    tree = [{"_id": "milk", "_rev": "2-" + digit * 32, "_revisions": history(digit, "1"), "n": digit} for digit in "ab"]
+    gone = {"_id": "gone", "_rev": "2-" + "c" * 32, "_deleted": True, "_revisions": history("c", "1")}
+    cut = '[{"_id": "mi' + json.dumps({"marker": "@cloudant/couchbackup:resume"}).replace(" ", "")
+    lines = [json.dumps(header), cut, json.dumps([tree[0], gone]), json.dumps([tree[1]])]
+    choose(page, "backup.txt", gzip.compress("\n".join(lines).encode()))
+    page.wait_for_selector("p:has-text('couchbackup')")
+    expect(page.locator("main tbody tr").count() == 3 and names(server, "taken") == {"_design/rule"}, "the preview is not what it is")
+    expect(visit.axe() == [], str(visit.axe()))
+    store("3 documents stored, 0 refused. 1 line of an interrupted backup passed over.")
+    found = server.json("GET", "taken/milk?conflicts=true")
+    expect(found["_rev"] == "2-" + "b" * 32 and found["_conflicts"] == ["2-" + "a" * 32], str(found))
+
+    rows = [{"id": name, "key": name, "value": {"rev": "1-" + "d" * 32}, "doc": {"_id": name, "_rev": "1-" + "d" * 32, "rows": [1, "]"], **more}}
+            for name, more in (("good", {"exact": 1}), ("worse", {"bad": True}))]
+    text = '{"total_rows":2,"offset":0,"rows":[\r\n' + ",\r\n".join(json.dumps(row) for row in rows) + '\r\n]}\n'
+    choose(page, "all.json", text.replace('"exact": 1', '"exact": 12345678901234567'))
+    page.wait_for_selector("p:has-text('rows of CouchDB')")
+    store("1 document stored, 1 refused.")
+    page.wait_for_selector("tr:has-text('worse'):has-text('no bad ones')")
+    expect("12345678901234567" in server.ask("GET", "taken/good"), "a number has changed")
+
+    pretty = json.dumps([{"_id": "edit", "n": 1}, {"n": 2}, {"_id": "milk", "n": 3}, 7], indent=2)
+    choose(page, "notes.json", pretty)
+    page.wait_for_selector("tr:has-text('a new id')")
+    store("2 documents stored, 2 refused.")
+    page.wait_for_selector("tr:has-text('milk'):has-text('conflict')")
+    page.wait_for_selector("tr:has-text('not read'):has-text('a document is an object')")
+
+    choose(page, "old app.cblite", b"SQLite format 3\0" + b"\0" * 100)
+    page.wait_for_selector("pre:has-text(\"/taken 'old app.cblite'\")")
+    choose(page, "table.csv", "name,count\nmilk,1\n")
+    page.wait_for_selector("main [role=alert]:has-text('not JSON')")
+    expect(page.get_by_role("button", name="Import").count() == 0)
+
+    page.route("**/_bulk_docs", lambda route: (time.sleep(0.3), route.continue_()))
+    choose(page, "many.jsonl", "".join(json.dumps({"_id": f"many-{number:05}"}) + "\n" for number in range(20_000)))
+    page.get_by_role("button", name="Import").click()
+    page.wait_for_selector("[role=status]:has-text('500 documents stored')")
+    asked = []
+    visit.on_dialog = lambda dialog: (asked.append(dialog.type), dialog.dismiss())
+    page.get_by_role("link", name="Upkeep").click()
+    page.wait_for_timeout(200)
+    expect(asked == ["confirm"], "an import is left without a question")
+    page.get_by_role("button", name="Stop").click()
+    page.wait_for_selector("[role=status]:has-text('The import was stopped')")
+    expect(500 <= len(names(server, "taken")) < 10_000, "it did not stop")
+
+
+def a_database_becomes_a_file(room):
+    """An export has each leaf with its history and attachments, in a file of one's choice or a download; imported again it is the same."""
+    server = room.server
+    server.ask("PUT", "filed")
+    server.store("filed", *milk("milk"))
+    server.ask("PUT", "filed/%2E", text='{"exact": 12345678901234567, "_attachments": {"a.txt": {"content_type": "text/plain", "data": "aGk="}}}')
+    for number in range(250):
+        server.ask("PUT", f"filed/d{number:03}", {"n": number})
+    folder = "navigator.storage.getDirectory().then(folder => folder.getFileHandle('export', {create: true}))"
+    picker = f"window.showSaveFilePicker = () => {folder};"
+    for script, is_download in (("delete window.showSaveFilePicker;", True), (picker, False)):
+        visit = room.visit()
+        # A browser's own picker can't be answered here; a file of the page's own storage is written in the same way.
+        visit.context.add_init_script(script)
+        visit.log_in()
+        page = visit.page
+        visit.go("#/db/filed/files")
+        button = page.get_by_role("button", name="Export")
+        if is_download:
+            with page.expect_download() as download:
+                button.click()
+            with open(download.value.path()) as file:
+                text = file.read()
+        else:
+            button.click()
+        page.wait_for_selector("[role=status]:has-text('The export is complete: 254 revisions.')", timeout=30_000)
+        if not is_download:
+            text = page.evaluate(f"{folder}.then(handle => handle.getFile()).then(file => file.text())")
+        docs = [json.loads(line) for line in text.splitlines()]
+        expect(len(docs) == 254 and sum(doc["_id"] == "milk" for doc in docs) == 3, f"{len(docs)} lines")
+        expect("12345678901234567" in text and "aGk=" in text)
+        copy = "copy-a" if is_download else "copy-b"
+        server.ask("PUT", copy)
+        visit.go(f"#/db/{copy}/files")
+        choose(page, "filed.jsonl", text)
+        page.get_by_role("button", name="Import").click()
+        page.wait_for_selector("[role=status]:has-text('254 documents stored, 0 refused.')")
+        rows = lambda name: server.json("GET", f"{name}/_all_docs?conflicts=true&include_docs=true")["rows"]
+        expect(rows(copy) == rows("filed"), "the copy is another one")
+
+
+
+ADMIN = [a_replication_is_kept_in_order, people_come_and_go, permissions_are_a_form, a_database_is_kept_up, settings_are_changed_where_the_server_lets,
+         files_are_imported, a_database_becomes_a_file]
