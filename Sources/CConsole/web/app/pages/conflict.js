@@ -69,7 +69,9 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     const all = read.value.get('leaves');
     const names = new Map(all.map((leaf, index) => [leaf.get('rev'), index < 26 ? String.fromCharCode(65 + index) : `${index + 1}`]));
     const sides = all.filter(leaf => !leaf.get('deleted')).map((leaf, index) => side(leaf, index, names.get(leaf.get('rev')), read.origins));
-    Object.assign(found, { names, sides });
+    // The tree stands below what is lost and written, and comes with it, so that it does not move.
+    Object.assign(found, { names, sides, treeCard: drawing && card(t.revTree.revisionTree, drawing) });
+    if (found.treeCard) found.treeCard.hidden = true;
     offer(read.value.get('policies') ?? []);
     list = h('select', { 'aria-label': t.conflict.leafToKeep }, sides.map(entry => h('option', { value: entry.rev, selected: entry.rev === way.rev }, entry.label)));
     drawChoices();
@@ -83,7 +85,7 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
       missing && banner(MISSING[missing] ?? missing),
       all.some(leaf => leaf.get('omitted')) && banner(t.conflict.someLeavesAreTooLarge),
       sides.length > MOST_BUTTONS && h('details', {}, h('summary', {}, t.conflict.theLeaves), h('ul', { class: 'list' }, sides.map(entry => h('li', {}, entry.title)))),
-      table.element, originForm({ db, origins: read.origins, leaves: all, onSave: reload })), h('div', {}, preview, drawing && card(t.revTree.revisionTree, drawing)));
+      originForm({ db, origins: read.origins, leaves: all, onSave: reload }), table.element), h('div', {}, preview, found.treeCard));
   }
 
   /** The way to the conflict behind this one, so that a list is worked off. */
@@ -187,7 +189,10 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
       if (mine !== turn || error.name === 'AbortError') return;
       replace(sentence);
       if (error.status === 409) changed(); else replace(preview, errorBox(error, rehearse));
-    } finally { if (mine === turn) preview.removeAttribute('aria-busy'); }
+    } finally {
+      if (mine === turn) preview.removeAttribute('aria-busy');
+      if (mine === turn && found.treeCard) found.treeCard.hidden = false;
+    }
   }
 
   function drawPlan() {
