@@ -58,8 +58,7 @@ export default {
     anotherOneNarrowsTheQuery: 'ein anderer grenzt die Abfrage mehr ein', theQueryAsksForWords: 'die Abfrage fragt nach Wörtern', itHasAnotherOrder: 'er hat eine andere Reihenfolge',
     anotherFitsWithFewerMembers: 'ein anderer passt mit weniger Feldern', anIndexOfMembers: 'ein Index über Felder ist schneller', at: from => `bei ${from}`, from: (from, to) => `von ${from} bis ${to}`, fromOfFrom: from => `ab ${from}`,
     upTo: to => `bis ${to}`, theIndexOfTextsFinds: name => `Textindex „${name}“`, noIndexFitsEveryDocument: 'Kein Index passt: jedes Dokument wird angesehen',
-    documentsAreReadByTheir: range => `Dokumente werden nach ihren IDs gelesen, ${range}, und geprüft.`, all: 'alles', backwards: ', absteigend', noDocumentHas: 'kein Dokument muss gelesen werden',
-    eachDocumentThatItFinds: 'jedes gefundene Dokument wird gelesen und geprüft', answeredByTheIndex: (name, range, a, b) => `Beantwortet vom Index ${name}, ${range}${a}; ${b}.`, used: 'verwendet', passedOver: a => `übergangen: ${a}`,
+    all: 'alles', backwards: ', absteigend',
     documentsByTheirIDs: 'Dokumente nach ihren IDs', rangeOfTheIndex: name => `Bereich des Index ${name}`, keysCount: n => count(n, 'Schlüssel', 'Schlüssel'), inOrder: fields => `Reihenfolge: ${fields}`, theIndexHasIt: 'der Index hat sie',
     noDocumentIsRead: 'Kein Dokument wird gelesen', theIndexHasAllFields: 'der Index hat alle Felder', documentsAreRead: 'Dokumente werden gelesen', theSelectorIsChecked: 'Der Selektor wird geprüft',
     foundCount: n => `${numbers.format(n)} gefunden`, atMost: (skip, limit) => `${skip ? `${numbers.format(skip)} überspringen, dann höchstens` : 'Höchstens'} ${numbers.format(limit)}`, fieldsAreKept: fields => `Felder: ${fields}`,
@@ -122,7 +121,7 @@ export default {
     thereIsNoDatabaseYet: 'Noch keine Datenbanken', deleted: 'Gelöscht', size: 'Größe', isNotThereAnyMore: 'ist nicht mehr da', documents: 'Dokumente', conflicts: 'Konflikte', sizeLabel: 'Größe', compacting: 'wird verdichtet',
     delete: key => `${key} löschen…`, aNewDatabase: 'Eine neue Datenbank', smallLettersDigits: 'kleine Buchstaben, Ziffern und _$()+-/, zuerst ein Buchstabe',
     documentsAreDeletedHere: n => `${count(n, 'Dokument wird', 'Dokumente werden')} hier gelöscht, mit allen Revisionen. Kopien anderswo bleiben.`, openADatabase: 'Eine Datenbank mit ihrem Namen öffnen', openByName: 'mit dem Namen öffnen',
-    noDatabaseMatches: text => `Keine Datenbank passt zu „${text}“.`, anyPartOfAName: 'Ein beliebiger Teil des Namens', search: 'Datenbank finden', matching: (n, all) => `${n} von ${all} passen`,
+    anyPartOfAName: 'Ein beliebiger Teil des Namens', search: 'Datenbank finden', matching: (n, all) => `${n} von ${all} passen`,
     onlyBeginnings: most => `Es gibt mehr als ${most} Datenbanken: gesucht wird nur nach Anfängen von Namen.`,
   },
   commandPanel: {
@@ -154,7 +153,7 @@ export default {
     noDocumentHasTheId: 'Kein Dokument hat die ID „', theseAreTheIds: '“. Das sind die IDs von dort an.', theseHaveTheWords: '“. Diese Dokumente haben die Wörter. ', idsThatBeginSo: 'IDs, die so beginnen', theDocument: 'Das Dokument „',
     isDeletedTheIds: '“ ist gelöscht. Die IDs von dort an folgen.', nothingIsFound: 'Kein Dokument passt', thereIsNoDocument: 'Von dort an keine Dokumente', thereIsNoDocumentYet: 'Noch keine Dokumente',
     noIndexFitsLooked: looked => `Kein Index passt: ${looked} angesehen.`, lookAtThePlan: 'Plan ansehen oder Index anlegen', inConflict: conflicts => `im Konflikt mit ${conflicts}`, jumpToAnId: 'Zu einer ID springen',
-    jumpToId: 'zu einer ID', moreRows: 'mehr Zeilen', newDocument: 'neues Dokument', deleteSelected: 'Ausgewähltes löschen',
+    jumpToId: 'zu einer ID', moreRows: 'mehr Zeilen', newDocument: 'neues Dokument',
   },
   selection: {
     selected: n => `${numbers.format(n)} ausgewählt`, clear: 'Aufheben', allRowsRead: 'Alle gelesenen Zeilen auswählen', select: id => `${id} auswählen`, exportLines: 'Als JSON-Zeilen exportieren', exportCSV: 'Als CSV exportieren',
@@ -162,7 +161,7 @@ export default {
   },
   bulk: {
     delete: n => `${documents(n)} löschen`, question: title => `${title}?`, deletionsReplicate: 'Die Löschungen werden auf jede Kopie repliziert.',
-    inConflict: n => `${numbers.format(n)} davon ${n === 1 ? 'ist' : 'sind'} im Konflikt: eine andere Revision wird Gewinner, und das Dokument bleibt.`,
+    inConflict: (n, staying) => `${numbers.format(n)} davon ${n === 1 ? 'ist' : 'sind'} im Konflikt; ${numbers.format(staying)} davon ${staying === 1 ? 'bleibt' : 'bleiben'}, da eine andere Änderung gewinnt.`, fieldHint: '/status',
     areDesignDocuments: n => `${n === 1 ? '1 davon ist ein Designdokument' : `${numbers.format(n)} davon sind Designdokumente`}, mit Views, Indizes oder einer Prüffunktion.`,
     namesOfTheServer: 'Namen, die mit einem Unterstrich beginnen, gehören dem Server.', setAField: 'Ein Feld setzen',
     aRevisionOfEach: n => `Von ${count(n, 'Dokument', 'Dokumenten')} wird eine neue Revision geschrieben. Alle anderen Felder bleiben.`, field: 'Feld', nameOrPointer: 'ein Name oder ein JSON-Zeiger wie /address/city', value: 'Wert',
@@ -202,8 +201,8 @@ export default {
   query: {
     queryTitle: db => `${db}: Abfrage`, theQuery: 'Die Abfrage', aCondition: 'Eine Bedingung', readingTheIndexes: 'Indizes werden gelesen', asking: 'Wird geladen…', nothingIsFound: 'Kein Dokument passt. ',
     found: found => `${found} gefunden. `, keysAndDocumentsReadMs: (totalKeysExamined, totalDocsExamined, executionTimeMs) => `${totalKeysExamined} Schlüssel und ${totalDocsExamined} Dokumente gelesen, ${executionTimeMs} ms.`,
-    withoutItsId: 'ohne ihre ID', allTexts: 'alle Texte', makeAnIndexForThis: 'Einen Index dafür anlegen…', thePlanAsJson: 'Der Plan als JSON', members: 'Felder', type: 'Typ', inThisQuery: 'In dieser Abfrage', membersLabel: 'Felder',
-    typeLabel: 'Typ', inThisQueryLabel: 'in dieser Abfrage', deleteTheIndex: name => `Index ${name} löschen…`, deleteTheIndexOfName: name => `Index ${name} löschen`,
+    withoutItsId: 'ohne ihre ID', allTexts: 'alle Texte', makeAnIndexForThis: 'Einen Index dafür anlegen…', thePlanAsJson: 'Der Plan als JSON', members: 'Felder', type: 'Typ', membersLabel: 'Felder',
+    typeLabel: 'Typ', deleteTheIndex: name => `Index ${name} löschen…`, deleteTheIndexOfName: name => `Index ${name} löschen`,
     queriesGoOnByAnother: 'Abfragen funktionieren weiter, können aber langsamer sein.', runTheQuery: 'Abfrage ausführen', asSelector: 'Als Selektor', run: 'Ausführen', indexes: 'Indizes', newIndex: 'Neuer Index', plan: 'Ablauf',
     passedOver: n => `${count(n, 'Index', 'Indizes')} übergangen`, noIndexHasTheOrder: column => `Der Server kann nicht nach ${column} sortieren; die Zeilen behalten ihre Reihenfolge.`,
   },
@@ -222,7 +221,7 @@ export default {
     theTargetRefuses: 'das Ziel lehnt es ab', itFailedAndIsTried: 'es schlug fehl und wird erneut versucht', theSourceHasNoContent: 'die Quelle hat seinen Inhalt nicht mehr', itsConflictCould: 'sein Konflikt konnte nicht beigelegt werden',
     itDoesNotPass: 'es besteht den Filter nicht mehr', itIsNoWinner: 'es ist kein Gewinner, und nur Gewinner werden repliziert', documentsASecond: 'Dokumente je Sekunde', readingTheReplication: 'Replikation wird gelesen', reason: 'Grund',
     changesToGo: 'Ausstehende Änderungen', documentsRead: 'Gelesene Dokumente', documentsWritten: 'Geschriebene Dokumente', refusedByTheTarget: 'Vom Ziel abgelehnt', missingRevisionsFound: 'Fehlende Revisionen gefunden',
-    notBrought: totalRows => `Nicht repliziert: ${totalRows}`, notReplicated: totalRows => `Nicht repliziert: ${totalRows}`, what: 'Was', attempts: 'Versuche', revision: 'Revision', whatLabel: 'was', reasonLabel: 'Grund',
+    notReplicated: totalRows => `Nicht repliziert: ${totalRows}`, what: 'Was', attempts: 'Versuche', revision: 'Revision', whatLabel: 'was', reasonLabel: 'Grund',
     attemptsLabel: 'Versuche', history: 'Verlauf', thisServer: 'dieser Server, ', noDocument: 'Vorübergehend: von einer Anfrage an _replicate begonnen. Sie endet mit dem Server.', continuous: 'Fortlaufend', once: 'Einmal', filter: 'Filter',
     since: 'Läuft seit', lastChange: 'Letzter Zustandswechsel',
   },
@@ -248,15 +247,14 @@ export default {
   },
   replications: {
     new: 'Neue Replikation', readingTheReplications: 'Replikationen werden gelesen', thereIsNoStoredReplication: 'Noch keine Replikationen', replication: 'Replikation', written: 'Geschrieben',
-    to: (a, b, total) => `${a} bis ${b} von ${total}`, before: 'Zurück', after: 'Weiter', from: 'von', toLabel: 'nach', state: 'Zustand', waits: 'wartet', writtenLabel: 'geschrieben', thisServer: 'eine Datenbank dieses Servers',
-    anAddress: 'eine Adresse', transient: 'vorübergehend', database: 'Datenbank', address: 'Adresse', addressHint: 'Host/Datenbank, mit dem Schema', user: 'Benutzer', aNewReplication: 'Eine neue Replikation',
-    onlyDocumentsByASelector: 'Nach einem Selektor filtern', goesOnWithNewChanges: ' Fortlaufend', createsTheTarget: ' Zieldatenbank anlegen',
-    passwordsAreStored: 'Namen und Passwörter werden im Dokument gespeichert und nur Administratoren gezeigt.', theReplicationStopsWhat: 'Die Replikation hält an. Schon replizierte Dokumente bleiben.',
+    to: (a, b, total) => `${a} bis ${b} von ${total}`, before: 'Zurück', after: 'Weiter', from: 'von', toLabel: 'nach', state: 'Zustand', writtenLabel: 'geschrieben',
+    transient: 'vorübergehend',
+
+
   },
   rights: {
-    rightsTitle: db => `${db}: Berechtigungen`, theSecurityObject: 'Das Sicherheitsobjekt', readingTheRights: 'Berechtigungen werden gelesen', theServersAdministrators: 'die Administratoren des Servers',
-    whoeverHasTheRole: role => `alle mit der Rolle „${role}“`, readAndWritten: 'Lesen und schreiben dürfen: ', readAndWrittenByAnybody: 'Lesen und schreiben dürfen alle, die der Server einlässt. ',
-    settingsAreChanged: 'Einstellungen ändern dürfen: ', settingsAreChangedByTheServers: 'Einstellungen ändern nur die Administratoren des Servers.', members: 'Mitglieder', administrators: 'Administratoren', names: 'Namen', roles: 'Rollen',
+    rightsTitle: db => `${db}: Berechtigungen`, theSecurityObject: 'Das Sicherheitsobjekt', readingTheRights: 'Berechtigungen werden gelesen',
+    members: 'Mitglieder', administrators: 'Administratoren', names: 'Namen', roles: 'Rollen',
     readAndWrite: 'Dokumente lesen und schreiben', alsoDesign: 'Auch Designdokumente und Berechtigungen ändern', changeDesign: 'Designdokumente und Berechtigungen ändern', add: 'Hinzufügen', checkAUser: 'Einen Benutzer prüfen',
     notSavedYet: 'Noch nicht gespeichert', asForm: 'Formular', asJson: 'JSON', nothing: 'Nichts', discard: 'Änderungen verwerfen', take: (item, group) => `${item} aus ${group} entfernen`,
     added: (list, item, group) => `+ ${list}: ${item} (${group})`, removed: (list, item, group) => `− ${list}: ${item} (${group})`, rolesOf: roles => roles ? `Rollen: ${roles}` : 'Keine Rollen',
@@ -350,7 +348,7 @@ export default {
     fieldsDiffer: n => `${count(n, 'Feld unterscheidet', 'Felder unterscheiden')} sich.`, wholeText: 'Der ganze Text', byLines: 'Zeilenweise', notThere: 'nicht da',
   },
   queryResults: {
-    table: 'Tabelle', json: 'JSON', columns: 'Spalten', anotherField: 'Weiteres Feld', reset: 'Zurücksetzen', sort: 'Nach diesem Feld sortieren', results: 'Ergebnisse',
+    table: 'Tabelle', json: 'JSON', columns: 'Spalten', anotherField: 'Weiteres Feld', fieldHint: 'adresse/ort', reset: 'Zurücksetzen', sort: 'Nach diesem Feld sortieren', results: 'Ergebnisse',
   },
   queryHistory: {
     history: 'Verlauf', saved: 'Gespeicherte Abfragen', last: 'Letzte Abfragen', none: 'Es wurde noch keine Abfrage ausgeführt.', saveTheQuery: 'Abfrage speichern', saveButton: 'Speichern…',
