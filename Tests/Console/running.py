@@ -12,6 +12,7 @@ import sys
 import time
 import traceback
 
+from firefox import FIREFOX
 from room import Server, Visit, browser
 
 # Pictures of pages on which a scenario failed, of the last run.
@@ -188,10 +189,20 @@ def chosen(scenarios, names):
     return [one for one in scenarios if any(is_meant(one, name) for name in names)]
 
 
-def main(scenarios, take_pictures, description):
+def planned(scenarios, core, given):
+    """What is done: without a wish all scenarios in Chromium, and the core of them in Firefox where it is installed."""
+    names = given.only and given.only.split(",")
+    if given.browser or names:
+        return [Task(given.browser or "chromium", one) for one in chosen(scenarios, names or (core if given.browser == "firefox" else None))]
+    more = chosen(scenarios, core) if os.path.exists(FIREFOX) else []
+    return [Task("chromium", one) for one in scenarios] + [Task("firefox", one) for one in more]
+
+
+def main(scenarios, core, take_pictures, description):
     options = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--settle", default=".build/debug/settle")
     options.add_argument("--only", help="names of scenarios, separated by commas")
+    options.add_argument("--browser", choices=("chromium", "firefox"), help="one browser alone; Firefox does the core of the scenarios")
     options.add_argument("--jobs", type=int, default=2, help="how many run at once")
     options.add_argument("--pictures", help="the folder of pictures for the documentation, which are made in place of the scenarios")
     given = options.parse_args()
@@ -199,7 +210,7 @@ def main(scenarios, take_pictures, description):
     if given.pictures:
         with contextlib.closing(Filled(settle)) as filled, contextlib.closing(filled.server()) as server, browser() as chromium:
             return take_pictures(server, chromium, given.pictures)
-    tasks = [Task("chromium", one) for one in chosen(scenarios, given.only and given.only.split(","))]
+    tasks = planned(scenarios, core, given)
     shutil.rmtree(FAILED, ignore_errors=True)
     began = time.monotonic()
     results = run(settle, tasks, max(1, min(given.jobs, len(tasks))))
