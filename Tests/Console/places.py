@@ -36,6 +36,7 @@ def keys_after_a_key(room):
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")
     press("2", "/count", "picked by you")
+    page.wait_for_selector("button.act:not([disabled])")
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("text=Settled:")
     now = room.server.json("GET", "groceries/keyed?conflicts=true")

@@ -55,12 +55,13 @@ def choose_policy(page, name):
 
 
 class Server:
-    """`settle serve` over a folder of its own, which begins as a copy of `data` if there is one."""
+    """`settle serve` over a folder of its own, which begins as a copy of `data` if there is one, or over a PostgreSQL that `store` names."""
 
-    def __init__(self, settle, *options, scheme="http", console=None, data=None):
-        self.settle, self.options, self.scheme, self.isNew = settle, options, scheme, data is None
+    def __init__(self, settle, *options, scheme="http", console=None, data=None, store=None, isNew=True):
+        self.settle, self.options, self.scheme, self.isNew = settle, options, scheme, isNew and data is None
         self.console = {"SETTLE_CONSOLE_FOLDER": console} if console else {}
         self.folder = tempfile.TemporaryDirectory(prefix="settle-console-")
+        self.store_options = [*store, "--index-dir", self.folder.name + "/indexes"] if store else ["--dir", self.data]
         self.process = None
         if data:
             shutil.copytree(data, self.data)
@@ -75,7 +76,7 @@ class Server:
         first = {"SETTLE_ADMIN": "anna", "SETTLE_ADMIN_PASSWORD": PASSWORD} if self.isNew and self.process is None else {}
         environment = os.environ | first | self.console
         self.process = subprocess.Popen(
-            [self.settle, "serve", "--dir", self.data, "--port", str(port), "--json", *self.options],
+            [self.settle, "serve", *self.store_options, "--port", str(port), "--json", *self.options],
             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         line = self.process.stdout.readline()
         if not line:

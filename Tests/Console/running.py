@@ -2,6 +2,7 @@
 import argparse
 import collections
 import contextlib
+import functools
 import io
 import multiprocessing
 import os
@@ -12,8 +13,9 @@ import sys
 import time
 import traceback
 
+from engines import ENGINES
 from firefox import FIREFOX
-from room import Server, Visit, browser
+from room import Visit, browser
 
 # Pictures of pages on which a scenario failed, of the last run.
 FAILED = ".build/console-failed"
@@ -50,21 +52,6 @@ class Room:
                 yield path
 
 
-class Filled:
-    """The data of all scenarios, made once; each server begins with a copy."""
-
-    def __init__(self, settle):
-        self.settle, self.first = settle, Server(settle)
-        self.first.fill()
-        self.first.stop()
-
-    def server(self):
-        return Server(self.settle, data=self.first.data)
-
-    def close(self):
-        self.first.folder.cleanup()
-
-
 def where():
     """What went wrong, and the lines of the scenario; not those of Playwright."""
     own = os.path.dirname(os.path.abspath(__file__))
@@ -98,11 +85,11 @@ def perform(filled, browser, task):
     return Result(time.monotonic() - began, problem, told.getvalue())
 
 
-def work(settle, tasks, todo, done):
+def work(fill, tasks, todo, done):
     """What a process does: it takes one task after the other, and starts a browser when the first one needs it."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with contextlib.ExitStack() as stack:
-        filled = stack.enter_context(contextlib.closing(Filled(settle)))
+        filled = stack.enter_context(contextlib.closing(fill()))
         name, rest, started = None, contextlib.ExitStack(), None
         stack.callback(lambda: rest.close())
         while (place := todo.get()) is not None:
@@ -122,7 +109,7 @@ def describe(task, result):
     print("".join(f"{text.rstrip()}\n" for text in (result.told, result.problem) if text), end="", flush=True)
 
 
-def run(settle, tasks, jobs):
+def run(fill, tasks, jobs):
     """The results of tasks, in their order; each is told as soon as those before it are."""
     results, busy, shown = {}, {}, 0
     context = multiprocessing.get_context("fork")
@@ -131,7 +118,7 @@ def run(settle, tasks, jobs):
         todo.put(place)
     for _ in range(jobs):
         todo.put(None)
-    workers = [context.Process(target=work, args=(settle, tasks, todo, done)) for _ in range(jobs)]
+    workers = [context.Process(target=work, args=(fill, tasks, todo, done)) for _ in range(jobs)]
     for worker in workers:
         worker.start()
     try:
@@ -192,8 +179,9 @@ def chosen(scenarios, names):
 def planned(scenarios, core, given):
     """What is done: without a wish all scenarios in Chromium, and the core of them in Firefox where it is installed."""
     names = given.only and given.only.split(",")
-    if given.browser or names:
-        return [Task(given.browser or "chromium", one) for one in chosen(scenarios, names or (core if given.browser == "firefox" else None))]
+    if given.browser or names or given.engine == "postgres":
+        isPart = given.browser == "firefox" or given.engine == "postgres"
+        return [Task(given.browser or "chromium", one) for one in chosen(scenarios, names or (core if isPart else None))]
     more = chosen(scenarios, core) if os.path.exists(FIREFOX) else []
     return [Task("chromium", one) for one in scenarios] + [Task("firefox", one) for one in more]
 
@@ -203,16 +191,17 @@ def main(scenarios, core, take_pictures, description):
     options.add_argument("--settle", default=".build/debug/settle")
     options.add_argument("--only", help="names of scenarios, separated by commas")
     options.add_argument("--browser", choices=("chromium", "firefox"), help="one browser alone; Firefox does the core of the scenarios")
+    options.add_argument("--engine", choices=sorted(ENGINES), default="files", help="where the databases are; with PostgreSQL the core of the scenarios")
     options.add_argument("--jobs", type=int, default=2, help="how many run at once")
     options.add_argument("--pictures", help="the folder of pictures for the documentation, which are made in place of the scenarios")
     given = options.parse_args()
-    settle = os.path.abspath(given.settle)
+    fill = functools.partial(ENGINES[given.engine], os.path.abspath(given.settle))
     if given.pictures:
-        with contextlib.closing(Filled(settle)) as filled, contextlib.closing(filled.server()) as server, browser() as chromium:
+        with contextlib.closing(fill()) as filled, contextlib.closing(filled.server()) as server, browser() as chromium:
             return take_pictures(server, chromium, given.pictures)
     tasks = planned(scenarios, core, given)
     shutil.rmtree(FAILED, ignore_errors=True)
     began = time.monotonic()
-    results = run(settle, tasks, max(1, min(given.jobs, len(tasks))))
+    results = run(fill, tasks, max(1, min(given.jobs, len(tasks))))
     summary(tasks, results, time.monotonic() - began)
     sys.exit(1 if any(one.problem for one in results) else 0)

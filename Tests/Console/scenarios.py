@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The console in a browser: what it must do, by keyboard, under its strict policy.
 
-    scenarios.py [--settle PATH] [--only NAME,…] [--jobs N] [--browser NAME]
+    scenarios.py [--settle PATH] [--only NAME,…] [--jobs N] [--browser NAME] [--engine NAME]
     scenarios.py [--settle PATH] --pictures FOLDER
 """
 import contextlib
