@@ -20,6 +20,8 @@ if [[ ! -x ${SETTLE_CHROMIUM:=/usr/bin/chromium} ]]; then
     installs || skip "there is no $SETTLE_CHROMIUM, and only root can install it"
     install chromium fonts-dejavu-core python3-venv || skip "Chromium can't be installed here"
 fi
+# Pictures of the pages are kept with these fonts. The scenarios say if they are not there.
+[[ -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ]] || ! installs || install fonts-dejavu-core fontconfig || true
 if [[ ! -x ${SETTLE_FIREFOX:=/usr/bin/firefox-esr} ]]; then
     if ! installs; then
         printf 'console: Firefox is left out, for there is no %s, and only root can install it\n' "$SETTLE_FIREFOX"

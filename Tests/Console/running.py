@@ -15,6 +15,7 @@ import traceback
 
 from engines import ENGINES
 from firefox import FIREFOX
+import pictures
 from room import Visit, browser
 
 # Pictures of pages on which a scenario failed, of the last run.
@@ -177,12 +178,20 @@ def chosen(scenarios, names):
 
 
 def planned(scenarios, core, given):
-    """What is done: without a wish all scenarios in Chromium, and the core of them in Firefox where it is installed."""
+    """What is done: without a wish all scenarios in Chromium, pictures of its pages, and the core of the scenarios in Firefox where it is installed."""
     names = given.only and given.only.split(",")
+    why = pictures.fonts()
+    if given.keep or given.compare:
+        if why:
+            raise SystemExit(f"pictures can't be compared here: {why}")
+        return [Task("chromium", one) for one in chosen(pictures.all_pictures(given.keep), names)]
     if given.browser or names or given.engine == "postgres":
         isPart = given.browser == "firefox" or given.engine == "postgres"
         return [Task(given.browser or "chromium", one) for one in chosen(scenarios, names or (core if isPart else None))]
     more = chosen(scenarios, core) if os.path.exists(FIREFOX) else []
+    if why:
+        print(f"Pictures are not compared: {why}")
+    scenarios = scenarios + ([] if why else pictures.all_pictures())
     return [Task("chromium", one) for one in scenarios] + [Task("firefox", one) for one in more]
 
 
@@ -193,6 +202,8 @@ def main(scenarios, core, take_pictures, description):
     options.add_argument("--browser", choices=("chromium", "firefox"), help="one browser alone; Firefox does the core of the scenarios")
     options.add_argument("--engine", choices=sorted(ENGINES), default="files", help="where the databases are; with PostgreSQL the core of the scenarios")
     options.add_argument("--jobs", type=int, default=2, help="how many run at once")
+    options.add_argument("--compare", action="store_true", help="compare pictures of the pages with those that are kept, and nothing else")
+    options.add_argument("--keep", action="store_true", help="keep pictures of the pages as they are now")
     options.add_argument("--pictures", help="the folder of pictures for the documentation, which are made in place of the scenarios")
     given = options.parse_args()
     fill = functools.partial(ENGINES[given.engine], os.path.abspath(given.settle))
@@ -200,7 +211,8 @@ def main(scenarios, core, take_pictures, description):
         with contextlib.closing(fill()) as filled, contextlib.closing(filled.server()) as server, browser() as chromium:
             return take_pictures(server, chromium, given.pictures)
     tasks = planned(scenarios, core, given)
-    shutil.rmtree(FAILED, ignore_errors=True)
+    for folder in (FAILED, pictures.DIFFERENT):
+        shutil.rmtree(folder, ignore_errors=True)
     began = time.monotonic()
     results = run(fill, tasks, max(1, min(given.jobs, len(tasks))))
     summary(tasks, results, time.monotonic() - began)

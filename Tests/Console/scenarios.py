@@ -2,6 +2,7 @@
 """The console in a browser: what it must do, by keyboard, under its strict policy.
 
     scenarios.py [--settle PATH] [--only NAME,…] [--jobs N] [--browser NAME] [--engine NAME]
+    scenarios.py [--settle PATH] --compare | --keep
     scenarios.py [--settle PATH] --pictures FOLDER
 """
 import contextlib
