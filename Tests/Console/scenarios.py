@@ -18,6 +18,7 @@ from elsewhere import ELSEWHERE
 from forms import FORMS
 from inspecting import INSPECTING
 from look import LOOK
+from memory import MEMORY
 from names import NAMES
 from places import PLACES
 from room import PASSWORD, PATIENCE, Server, choose_policy, expect, milk, refuse_tea, revision, signs, until, with_password
@@ -507,7 +508,7 @@ SCENARIOS = [
     *[every_page(width, scheme) for width in (1440, 360) for scheme in ("light", "dark")], a_second_language, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, an_endless_loop_ends, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
-    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK,
+    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK, *MEMORY,
 ]
 # What is also done in Firefox, and with the databases in PostgreSQL.
 CORE = ["the_first_login", "a_member_opens_a_database_by_name", "three_leaves_are_settled_by_picks", "a_deletion_is_called_one", "attachments_are_picked_by_name",
