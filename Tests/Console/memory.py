@@ -26,8 +26,8 @@ def memory_is_given_back(room):
         return visit.heap()
 
     # The modules are loaded, and what the engine keeps of them is there, after some rounds.
-    before = [look_around() for _ in range(4)][-1]
-    after = [look_around() for _ in range(8)][-1]
+    before = [look_around() for _ in range(3)][-1]
+    after = [look_around() for _ in range(4)][-1]
     expect(after - before < GROWTH, f"{before:.1f} MB became {after:.1f} MB")
 
 
