@@ -40,4 +40,4 @@ if [[ ! -e $stamp ]]; then
         || skip "Playwright can't be installed here"
     touch "$stamp"
 fi
-exec timeout 900 "$room/bin/python" Tests/Console/scenarios.py "$@"
+exec timeout 1800 "$room/bin/python" Tests/Console/scenarios.py "$@"

@@ -31,6 +31,10 @@ class Room:
     def __init__(self, server, browser):
         self.server, self.browser, self.visits = server, browser, []
 
+    @property
+    def chromium(self):
+        return self.browser
+
     def visit(self, server=None, **options):
         """A page of the console of this server, or of another one."""
         visit = Visit(self.browser, server or self.server, **options)
@@ -96,17 +100,18 @@ def work(fill, tasks, todo, done):
         while (place := todo.get()) is not None:
             done.put((place, os.getpid()))
             task = tasks[place]
-            if task.browser != name:
-                # Playwright's events belong to one browser at a time.
-                rest.close()
+            if task.browser != name or not started.is_connected():
+                # One browser at a time, and a new one after one that has crashed.
+                with contextlib.suppress(Exception):
+                    rest.close()
                 rest, name = contextlib.ExitStack(), task.browser
                 started = rest.enter_context(browser(name))
             done.put((place, perform(filled, started, task)))
 
 
 def describe(task, result):
-    where = "" if task.browser == "chromium" else f"{task.browser.capitalize()}: "
-    print(f"{'FAILED' if result.problem else 'passed'}  {result.seconds:5.1f} s  {where}{task.scenario.__doc__}")
+    of = "" if task.browser == "chromium" else f"{task.browser.capitalize()}: "
+    print(f"{'FAILED' if result.problem else 'passed'}  {result.seconds:5.1f} s  {of}{task.scenario.__doc__}")
     print("".join(f"{text.rstrip()}\n" for text in (result.told, result.problem) if text), end="", flush=True)
 
 
@@ -185,14 +190,14 @@ def planned(scenarios, core, given):
         if why:
             raise SystemExit(f"pictures can't be compared here: {why}")
         return [Task("chromium", one) for one in chosen(pictures.all_pictures(given.keep), names)]
+    every = scenarios + ([] if why else pictures.all_pictures())
     if given.browser or names or given.engine == "postgres":
         isPart = given.browser == "firefox" or given.engine == "postgres"
-        return [Task(given.browser or "chromium", one) for one in chosen(scenarios, names or (core if isPart else None))]
-    more = chosen(scenarios, core) if os.path.exists(FIREFOX) else []
+        return [Task(given.browser or "chromium", one) for one in chosen(every, names or (core if isPart else None))]
     if why:
         print(f"Pictures are not compared: {why}")
-    scenarios = scenarios + ([] if why else pictures.all_pictures())
-    return [Task("chromium", one) for one in scenarios] + [Task("firefox", one) for one in more]
+    more = chosen(scenarios, core) if os.path.exists(FIREFOX) else []
+    return [Task("chromium", one) for one in every] + [Task("firefox", one) for one in more]
 
 
 def main(scenarios, core, take_pictures, description):
