@@ -363,7 +363,7 @@ def a_replication_says_why(room):
     visit = room.visit()
     visit.log_in()
     visit.go("#/replications")
-    visit.page.wait_for_selector("td:has-text('crashing')")
+    visit.page.wait_for_selector("td:has-text('crashing')", timeout=30_000)
     expect("nobody answers at 127.0.0.1:9" in visit.page.inner_text("tbody"), visit.page.inner_text("tbody"))
     rev = room.server.json("GET", "_replicator/wrong")["_rev"]
     room.server.ask("DELETE", f"_replicator/wrong?rev={rev}")
@@ -505,11 +505,13 @@ class Prefix:
 
 
 SCENARIOS = [
-    *[every_page(width, scheme) for width in (1440, 360) for scheme in ("light", "dark")], a_second_language, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
+    *[every_page(width, scheme) for width in (1440, 360) for scheme in ("light", "dark")], *MEMORY, an_endless_loop_ends,
+    a_second_language, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
-    validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, an_endless_loop_ends, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
-    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK, *MEMORY,
+    validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
+    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK,
 ]
+
 # What is also done in Firefox, and with the databases in PostgreSQL.
 CORE = ["the_first_login", "a_member_opens_a_database_by_name", "three_leaves_are_settled_by_picks", "a_deletion_is_called_one", "attachments_are_picked_by_name",
         "a_query_tells_its_plan", "a_view_is_written_with_live_rows", "a_replication_of_this_server", "hostile_names", "keys_after_a_key"]
