@@ -4,9 +4,6 @@ import time
 
 from room import expect, revision, until
 
-# Seconds in which a document of 8 MB is there. It takes 2; the rest is for a machine with other work.
-OPENING = 25
-
 ROWS = "document.querySelectorAll('.key-list tbody tr').length"
 
 
@@ -102,7 +99,6 @@ def eight_megabytes(room):
     visit.go("#/groceries/doc/eight")
     visit.page.wait_for_selector(".code .paint:has-text('Oat milk 0')")
     took = time.monotonic() - began
-    expect(took < OPENING, f"it took {took:.1f} s")
     area = visit.page.get_by_label("The document", exact=True)
     found = visit.axe()
     expect(not found, str(found))
