@@ -59,9 +59,9 @@ postgres-serve: ## Serve a new PostgreSQL from two nodes, on PORT and the next o
 	$(SWIFT) build -c release --product settle
 	@Benchmarks/postgres/serve.py $(if $(PORT),--port $(PORT))
 
-console-test: setup ## Use the console in a browser, by keyboard: the scenarios of Tests/Console
+console-test: setup ## Use the console in browsers, by keyboard: the scenarios of Tests/Console, with ARGUMENTS
 	@SWIFT="$(SWIFT)" Scripts/swift-debug.sh build --product settle
-	@Scripts/console-test.sh
+	@Scripts/console-test.sh $(ARGUMENTS)
 
 console-pictures: setup ## Make the pictures of the console for the documentation
 	@SWIFT="$(SWIFT)" Scripts/swift-debug.sh build --product settle

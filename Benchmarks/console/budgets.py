@@ -3,16 +3,20 @@
 
     make console-test                # once: makes the Python environment
     swift build -c release --product settle
-    .build/console/bin/python Benchmarks/console/budgets.py --settle .build/release/settle [--documents N] [--minutes N]
+    .build/console/bin/python Benchmarks/console/budgets.py --settle .build/release/settle [--documents N] [--minutes N] [--short]
 """
 import argparse
 import json
 import os
+import re
 import sys
 import time
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../Tests/Console"))
 from room import Server, Visit, browser  # noqa: E402
+
+WEB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Sources/CConsole/web")
 
 results = []
 
@@ -29,14 +33,6 @@ def fill(server, count):
         server.ask("POST", "large/_bulk_docs", {"docs": docs})
 
 
-def heap(visit):
-    session = visit.context.new_cdp_session(visit.page)
-    session.send("HeapProfiler.collectGarbage")
-    used = session.send("Runtime.getHeapUsage")["usedSize"] / 1e6
-    session.detach()
-    return used
-
-
 def first_visit(server, chromium, delay, most):
     visit = Visit(chromium, server)
     session = visit.context.new_cdp_session(visit.page)
@@ -49,6 +45,25 @@ def first_visit(server, chromium, delay, most):
     visit.close()
 
 
+def sent(server):
+    """What all files of the console and what a first visit needs, with the login and the list of databases, as they are sent."""
+    def length(path):
+        with urllib.request.urlopen(urllib.request.Request(server.url + "_utils/" + path, headers={"Accept-Encoding": "gzip"})) as answer:
+            return len(answer.read())
+    with urllib.request.urlopen(server.url + "_utils/") as answer:
+        place = re.search('"(a/[0-9a-f]+/)', answer.read().decode())[1]
+    names = [os.path.relpath(os.path.join(folder, name), WEB) for folder, _, files in os.walk(WEB) for name in files]
+    told(f"all {len(names)} files, compressed", sum(length("" if name == "index.html" else place + name) for name in names) / 1000, 140, "kB")
+    with browser() as chromium:
+        visit = Visit(chromium, server)
+        seen = set()
+        visit.page.on("request", lambda request: seen.add(request.url.split("_utils/")[1].split("#")[0]) if "/_utils/" in request.url else None)
+        visit.log_in()
+        visit.go("#/")
+        told(f"a first visit, {len(seen)} files", sum(length(path) for path in seen) / 1000, 40, "kB")
+        visit.close()
+
+
 def long_list(server, chromium, minutes):
     visit = Visit(chromium, server)
     visit.log_in()
@@ -57,14 +72,14 @@ def long_list(server, chromium, minutes):
     visit.page.evaluate("location.hash = '#/large/docs'")
     visit.page.wait_for_selector(".key-list tbody th")
     told("first rows of the large database", time.monotonic() - begin, 0.3, "s")
-    before, end, steps = heap(visit), time.monotonic() + minutes * 60, 0
+    before, end, steps = visit.heap(), time.monotonic() + minutes * 60, 0
     while time.monotonic() < end:
         visit.page.evaluate("document.querySelector('.key-list').scrollTop = 1e9")
         visit.page.wait_for_timeout(30)
         steps += 1
     visit.settled()
     last = visit.page.locator(".key-list tbody th").last.inner_text()
-    told(f"memory after {minutes:g} minutes of paging, {steps} steps to {last.strip()}", heap(visit) - before, 20, "MB more")
+    told(f"memory after {minutes:g} minutes of paging, {steps} steps to {last.strip()}", visit.heap() - before, 20, "MB more")
     visit.close()
 
 
@@ -102,7 +117,7 @@ def rehearsal(server, chromium):
     visit.close()
 
 
-def looked_on(server, chromium):
+def looked_on(server, chromium, seconds):
     def spent():
         fields = open(f"/proc/{server.process.pid}/stat").read().rsplit(") ", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -114,8 +129,8 @@ def looked_on(server, chromium):
         visits.append(visit)
     time.sleep(3)
     before = spent()
-    time.sleep(60)
-    told("the server, looked on by two pages", (spent() - before) / 60 * 100, 1, "% of a core")
+    time.sleep(seconds)
+    told("the server, looked on by two pages", (spent() - before) / seconds * 100, 1, "% of a core")
     for visit in visits:
         visit.close()
 
@@ -125,15 +140,19 @@ def main():
     arguments.add_argument("--settle", default=".build/release/settle")
     arguments.add_argument("--documents", type=int, default=1_000_000)
     arguments.add_argument("--minutes", type=float, default=10)
+    arguments.add_argument("--short", action="store_true", help="20,000 documents, and half a minute of paging: whether all of it works")
     chosen = arguments.parse_args()
+    if chosen.short:
+        chosen.documents, chosen.minutes = 20_000, 0.5
     server = Server(chosen.settle)
     try:
+        sent(server)
         with browser() as chromium:
             first_visit(server, chromium, 0, 0.5)
             first_visit(server, chromium, 100, 1.5)
             long_document(server, chromium)
             rehearsal(server, chromium)
-            looked_on(server, chromium)
+            looked_on(server, chromium, 10 if chosen.short else 60)
             fill(server, chosen.documents)
             long_list(server, chromium, chosen.minutes)
     finally:

@@ -1,9 +1,8 @@
 """Scenarios of what is typed: it is not lost, and goes where it is said."""
 import json
 import re
-import time
 
-from room import PASSWORD, Server, Visit, expect, named
+from room import PASSWORD, Server, expect, named, until
 
 
 def a_replication_of_this_server(room):
@@ -27,10 +26,7 @@ def a_replication_of_this_server(room):
     page.get_by_role("button", name="Create").click()
     page.wait_for_selector("h1:has-text('here')")
     page.wait_for_selector("dd:has-text('Running')", timeout=30_000)
-    deadline = time.monotonic() + 30
-    while "one" not in [row["id"] for row in server.json("GET", "copied-to/_all_docs")["rows"]]:
-        expect(time.monotonic() < deadline, "nothing is replicated")
-        time.sleep(0.02)
+    until(lambda: "one" in [row["id"] for row in server.json("GET", "copied-to/_all_docs")["rows"]], "nothing is replicated")
     expect(PASSWORD not in page.content(), "the password is shown")
     document = server.json("GET", "_replicator/here")
     expect("@" not in document["source"]["url"], str(document))
@@ -125,8 +121,7 @@ def an_index_has_a_name(room):
 def index_by_form(room, server):
     server.ask("PUT", "indexed")
     server.ask("POST", "indexed/_bulk_docs", {"docs": [{"_id": f"d{place}", "n": place, "title": "An oak tree" if place == 3 else "grass", "done": place > 5} for place in range(9)]})
-    visit = Visit(room.chromium, server)
-    room.visits.append(visit)
+    visit = room.visit(server)
     visit.log_in()
     page = visit.page
     visit.go("#/db/indexed/query?selector=" + json.dumps({"n": {"$gt": 6}}).replace('"', "%22"))

@@ -1,5 +1,5 @@
 """Scenarios of keys and addresses: where they lead, and what is shown meanwhile."""
-from room import expect, milk, named
+from room import expect, milk, named, until
 
 
 def keys_after_a_key(room):
@@ -36,6 +36,7 @@ def keys_after_a_key(room):
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")
     press("2", "/count", "picked by you")
+    page.wait_for_selector("button.act:not([disabled])")
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("text=Settled:")
     now = room.server.json("GET", "groceries/keyed?conflicts=true")
@@ -85,8 +86,7 @@ def a_slow_network(room):
     page.wait_for_selector("main:has-text('Loading')")
     expect(page.locator("main table, main button, main h1").count() == 0, "the databases are still there")
     expect(page.locator("footer .status").inner_text() == "", "the foot tells of the page before")
-    while not waiting:
-        page.wait_for_timeout(20)
+    until(lambda: page.wait_for_timeout(20) or waiting, "nothing is asked for", pause=0)
     waiting[0].continue_()
     page.wait_for_selector("h1:has-text('Documents')")
 
@@ -103,8 +103,7 @@ def a_way_back_that_is_refused(room):
     answers = ["dismiss", "accept"]
     visit.on_dialog = lambda dialog: getattr(dialog, answers.pop(0))()
     page.evaluate("history.back()")
-    while len(answers) == 2:
-        page.wait_for_timeout(20)
+    until(lambda: page.wait_for_timeout(20) or len(answers) < 2, "nothing is asked", pause=0)
     page.wait_for_function("() => location.hash === '#/db/groceries/doc/item-03'")
     expect("Item three" in area.input_value(), "what was typed is lost")
     page.wait_for_timeout(100)

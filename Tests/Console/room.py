@@ -3,8 +3,10 @@ import base64
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import tempfile
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -15,10 +17,21 @@ from playwright.sync_api import sync_playwright
 PASSWORD = "correct horse"
 CHROMIUM = os.environ.get("SETTLE_CHROMIUM", "/usr/bin/chromium")
 
+# How long a page may take, in milliseconds: long enough for a machine with other work. No scenario measures by it.
+PATIENCE = 30_000
+
 
 def expect(condition, message="not as expected"):
     if not condition:
         raise AssertionError(message)
+
+
+def until(isTrue, what, pause=0.05):
+    """Waits for something outside of the page."""
+    deadline = time.monotonic() + 2 * PATIENCE / 1000
+    while not isTrue():
+        expect(time.monotonic() < deadline, what)
+        time.sleep(pause)
 
 
 def named(text):
@@ -42,21 +55,28 @@ def choose_policy(page, name):
 
 
 class Server:
-    """`settle serve` over a folder of its own."""
+    """`settle serve` over a folder of its own, which begins as a copy of `data` if there is one, or over a PostgreSQL that `store` names."""
 
-    def __init__(self, settle, *options, scheme="http", console=None):
-        self.settle, self.options, self.scheme = settle, options, scheme
+    def __init__(self, settle, *options, scheme="http", console=None, data=None, store=None, isNew=True):
+        self.settle, self.options, self.scheme, self.isNew = settle, options, scheme, isNew and data is None
         self.console = {"SETTLE_CONSOLE_FOLDER": console} if console else {}
         self.folder = tempfile.TemporaryDirectory(prefix="settle-console-")
+        self.store_options = [*store, "--index-dir", self.folder.name + "/indexes"] if store else ["--dir", self.data]
         self.process = None
+        if data:
+            shutil.copytree(data, self.data)
         self.start()
+
+    @property
+    def data(self):
+        return self.folder.name + "/data"
 
     def start(self, port=0):
         # A password that is set again ends all sessions, so only the first start sets it.
-        first = {"SETTLE_ADMIN": "anna", "SETTLE_ADMIN_PASSWORD": PASSWORD} if self.process is None else {}
+        first = {"SETTLE_ADMIN": "anna", "SETTLE_ADMIN_PASSWORD": PASSWORD} if self.isNew and self.process is None else {}
         environment = os.environ | first | self.console
         self.process = subprocess.Popen(
-            [self.settle, "serve", "--dir", self.folder.name + "/data", "--port", str(port), "--json", *self.options],
+            [self.settle, "serve", *self.store_options, "--port", str(port), "--json", *self.options],
             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         line = self.process.stdout.readline()
         if not line:
@@ -69,10 +89,13 @@ class Server:
         self.process.wait()
         self.process.stdout.close()
 
-    def close(self):
+    def stop(self):
         self.process.terminate()
         self.process.wait(timeout=20)
         self.process.stdout.close()
+
+    def close(self):
+        self.stop()
         self.folder.cleanup()
 
     def ask(self, method, path, body=None, user="anna", password=PASSWORD, text=None):
@@ -113,14 +136,29 @@ def milk(identifier):
         revision(identifier, "01", {"name": "Soy milk", "count": 1, "note": "low fat", "tags": ["dairy"]}))
 
 
+def with_password(server):
+    """The address of a server, with the name and the password of its administrator."""
+    return server.url.replace("http://", f"http://anna:{urllib.parse.quote(PASSWORD)}@")
+
+
+def refuse_tea(server):
+    """A replication to a database that refuses one document."""
+    server.ask("PUT", "strict")
+    server.ask("PUT", "strict/_design/rules", {"validate_doc_update": "function (doc) { if (doc._id === 'tea') throw({forbidden: 'no tea here'}); }"})
+    place = with_password(server)
+    server.ask("PUT", "_replicator/strict", {"source": place + "groceries", "target": place + "strict", "continuous": True})
+
+
 class Visit:
     """A browser's page that notes what must not happen: errors, reports of the policy, requests to others."""
 
-    def __init__(self, browser, server, width=1440, scheme="light", root=None, language="en-US", **more):
+    def __init__(self, browser, server, width=1440, scheme="light", root=None, language="en-US", clock=False, **more):
         self.server, self.complaints = server, []
         self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, ignore_https_errors=True, locale=language, **more)
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
+        if clock:
+            self.page.clock.install()
         self.root = (root or server.url) + "_utils/"
         self.page.on("console", self.note)
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
@@ -143,6 +181,18 @@ class Visit:
         """Waits until nothing is being read."""
         self.page.wait_for_function("() => !document.querySelector('[aria-busy=true]')")
 
+    def later(self, seconds):
+        """Lets time pass on the page, which has a clock of its own: what it does again and again it does at once."""
+        self.page.clock.fast_forward(int(seconds * 1000))
+
+    def heap(self):
+        """The memory of the page that is in use, in megabytes. Only Chromium tells it."""
+        session = self.context.new_cdp_session(self.page)
+        session.send("HeapProfiler.collectGarbage")
+        used = session.send("Runtime.getHeapUsage")["usedSize"] / 1e6
+        session.detach()
+        return used
+
     def log_in(self, name="anna", password=PASSWORD):
         self.go("#/login")
         self.page.fill("main input[autocomplete=username]", name)
@@ -160,9 +210,13 @@ class Visit:
 
 
 @contextlib.contextmanager
-def browser():
+def browser(name="chromium"):
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        if name == "firefox":
+            program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "firefox.py")
+            started = playwright.firefox.launch(channel="moz-firefox", executable_path=program)
+        else:
+            started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         try:
             yield started
         finally:

@@ -1,23 +1,38 @@
 """Scenarios of pages that read again by themselves: what a person has chosen stays, and an ended session is told."""
+import time
 from urllib.parse import quote
 
 from room import PASSWORD, expect, named
 
 
 def log_in_over_the_page(page):
-    page.wait_for_selector("dialog[open]:has-text('Log in')", timeout=30_000)
+    page.wait_for_selector("dialog[open]:has-text('Log in')")
     page.fill("dialog input[autocomplete=username]", "anna")
     page.fill("dialog input[type=password]", PASSWORD)
     page.keyboard.press("Enter")
     page.wait_for_selector("dialog", state="detached")
 
 
+# Longer than a page waits before it reads again.
+AGAIN = 11
+
+
 def read_again(visit, times, part):
-    """Waits until the page has read something again by itself, and shown it."""
+    """Lets time pass until the page has read something again by itself, and shown it."""
     for _ in range(times):
-        with visit.page.expect_response(lambda answer: part in answer.url, timeout=30_000):
-            pass
-    visit.settled()
+        with visit.page.expect_response(lambda answer: part in answer.url):
+            visit.later(AGAIN)
+        visit.settled()
+
+
+def in_time(visit, selector, state="visible"):
+    """Lets time pass until the page shows what came meanwhile."""
+    deadline = time.monotonic() + 30
+    shown = visit.page.locator(selector).first
+    while shown.is_visible() != (state == "visible"):
+        expect(time.monotonic() < deadline, f"{selector} is not {state} in time")
+        visit.later(AGAIN)
+        visit.page.wait_for_timeout(50)
 
 
 def focus_and_selection_stay(room):
@@ -25,24 +40,24 @@ def focus_and_selection_stay(room):
     server = room.server
     nobody = "http://127.0.0.1:9/x"
     server.ask("PUT", "_replicator/fails", {"source": nobody, "target": nobody + "y", "continuous": True})
-    visit = room.visit()
+    visit = room.visit(clock=True)
     visit.log_in()
     page = visit.page
     focused = "document.activeElement.textContent"
     visit.go("#/replications")
-    page.wait_for_selector("td:has-text('nobody answers')", timeout=30_000)
+    in_time(visit, "td:has-text('nobody answers')")
     page.focus(named("fails"))
     page.evaluate("getSelection().selectAllChildren([...document.querySelectorAll('td')].find(cell => cell.textContent.includes('nobody answers')).querySelector('bdi'))")
     chosen = page.evaluate("String(getSelection())")
     expect("nobody answers" in chosen, chosen)
     server.ask("PUT", "_replicator/before", {"source": nobody, "target": nobody + "z", "continuous": True})
-    page.wait_for_selector(named("before"), timeout=30_000)
+    in_time(visit, named("before"))
     read_again(visit, 1, "_scheduler/docs")
     expect(page.evaluate(focused) == "fails", "the focus is lost")
     expect(page.evaluate("String(getSelection())") == chosen, "the selection is lost")
 
     visit.go("#/replication/" + quote("_replicator/fails", safe=""))
-    page.wait_for_selector("dd:has-text('nobody answers')", timeout=30_000)
+    in_time(visit, "dd:has-text('nobody answers')")
     page.evaluate("getSelection().selectAllChildren([...document.querySelectorAll('dd')].find(one => one.textContent.includes('nobody answers')))")
     chosen = page.evaluate("String(getSelection())")
     read_again(visit, 3, "_scheduler/docs")
@@ -57,11 +72,11 @@ def focus_and_selection_stay(room):
     visit.go("#/")
     page.focus(named("groceries"))
     server.ask("PUT", "earlier")
-    page.wait_for_selector(named("earlier"), timeout=30_000)
+    in_time(visit, named("earlier"))
     expect(page.evaluate(focused) == "groceries", "the focus is lost")
     page.focus("button[aria-label='Delete earlier…']")
     server.ask("DELETE", "earlier")
-    page.wait_for_selector(named("earlier"), state="detached", timeout=30_000)
+    in_time(visit, named("earlier"), state="gone")
     expect(page.evaluate("document.activeElement.closest('tr') !== null"), "the focus does not go to the next row")
     for name in ("fails", "before"):
         rev = server.json("GET", f"_replicator/{name}")["_rev"]
@@ -70,13 +85,14 @@ def focus_and_selection_stay(room):
 
 def a_session_ends_on_each_page(room):
     """A session ends: each page asks for a login in place, also those that only read again by themselves, and goes on."""
-    visit = room.visit()
+    visit = room.visit(clock=True)
     visit.log_in()
     page = visit.page
     for where, there in (("#/replications", "New replication"), ("#/replication/_replicator%2Fnone", "Documents per second"), ("#/activity", "Activity"), ("#/server", "Settings"), ("#/", "groceries")):
         visit.go(where)
         page.wait_for_selector(f"main >> text={there}")
         visit.context.clear_cookies()
+        in_time(visit, "dialog[open]")
         log_in_over_the_page(page)
         page.wait_for_selector("header .user:has-text('anna')")
         visit.settled()
@@ -89,12 +105,14 @@ def a_session_ends_on_each_page(room):
     # One that nobody fills in is asked for once, and not while another page is read.
     visit.go("#/activity")
     visit.context.clear_cookies()
-    page.wait_for_selector("dialog[open]")
+    in_time(visit, "dialog[open]")
     page.keyboard.press("Escape")
     page.wait_for_selector(".error:has-text('unauthorized')")
     asked = []
     page.on("request", lambda request: asked.append(request.url) if "_active_tasks" in request.url else None)
-    page.wait_for_timeout(3000)
+    for _ in range(3):
+        visit.later(AGAIN)
+        page.wait_for_timeout(100)
     expect(not asked and page.locator("dialog[open]").count() == 0, f"it asks again: {asked}")
     page.get_by_role("button", name="Try again").click()
     page.wait_for_selector("dialog[open]")
@@ -151,7 +169,7 @@ def a_feed_is_opened_again(room):
     page.wait_for_selector("text=● live")
     port = room.server.port
     room.server.kill()
-    page.wait_for_selector("text=the connection is lost", timeout=30_000)
+    page.wait_for_selector("text=the connection is lost")
     room.server.start(port)
     room.server.ask("PUT", "groceries/came-meanwhile", {"n": 1})
     page.wait_for_selector("li:has-text('came-meanwhile')", timeout=60_000)

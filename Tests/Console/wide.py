@@ -35,7 +35,7 @@ def long_names_scroll_inside(room):
         for one in where:
             visit.go(one)
             if "replication/" in one:
-                visit.page.wait_for_selector("td:has-text('xxx')" if "zzz" in one else "dd:has-text('nobody')", timeout=30_000)
+                visit.page.wait_for_selector("td:has-text('xxx')" if "zzz" in one else "dd:has-text('nobody')")
             if "design/ddd" in one:
                 visit.page.wait_for_selector("text=reduced:")
             closed = visit.page.locator("main details:not([open]) > summary")
