@@ -26,8 +26,11 @@ from proof import Proof, parser
 from server import Client, Server
 from writers import Writer
 
-# Everything that keeps the number of revisions and documents the same: old bodies and attachments go with each compaction.
-KINDS = {kind: weight for kind, weight in Writer.KINDS.items() if kind not in ("compact", "design", "shared", "branch", "settle")}
+# Everything that keeps the data the same: compactions remove old bodies and attachments, and the limit old revisions. After a purge, the
+# copy keeps the old branches, and branches of the same document would grow in number.
+GROWING = ("compact", "design", "shared", "branch", "settle", "purge")
+KINDS = {kind: weight for kind, weight in Writer.KINDS.items() if kind not in GROWING}
+REVISIONS = 100
 SHORT = 30
 
 
@@ -90,7 +93,7 @@ def run(server, ledger, seed, given, path):
         writer.ending.set()
     for writer in crowd:
         writer.join()
-    check(client, ledger)
+    check(client, ledger, revisions=False)
     client.close()
     return samples
 
@@ -108,6 +111,10 @@ def main():
         if not server.start():
             raise SystemExit(f"the server does not start: {server.last_lines()}")
         prepare(server, ledger)
+        client = Client(server.port)
+        for name in ("main", "copy"):
+            client.ask("PUT", f"/{name}/_revs_limit", REVISIONS)
+        client.close()
         for number in proof.rounds(1):
             path = os.path.join(given.state, f"load-{proof.seed}-{number}.txt")
             samples = run(server, ledger, f"{proof.seed}-{number}", given, path)

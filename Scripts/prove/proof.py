@@ -79,6 +79,8 @@ class Proof:
 
     def end(self, **more):
         """Prints the summary, and gives the status."""
+        if not self.problems:
+            self.store()
         seconds = round(time.monotonic() - self.begun, 1)
         print(json.dumps({"ok": not self.problems, "proof": self.name, "seed": self.seed, "rounds": self.next, **self.sums, **more,
                           "seconds": seconds, "problems": self.problems[:20]}), flush=True)
