@@ -79,6 +79,7 @@ def every_page(width, scheme):
         visit.log_in()
         for where in PAGES:
             visit.go(where)
+            expect(visit.page.locator("h1:has-text('This page can’t be shown')").count() == 0, f"{where} can't be shown")
             found = visit.axe()
             expect(not found, f"{where}: {found}")
             wide = visit.page.evaluate("document.documentElement.scrollWidth > innerWidth + 1")

@@ -56,7 +56,7 @@ export default function page({ signal, setTitle, setSame, setKeys }) {
       h('td', { class: 'act' }, actionsOf(job, { isShort: true, problems, onDone: list.reload })));
   }
 
-  setKeys([{ key: 'c', text: t.replications.aNewReplication, run: create }]);
+  setKeys([{ key: 'c', text: t.replications.new, run: () => { location.hash = serverLink('replicate'); } }]);
   list.reload();
   return {
     element: h('div', {}, head(t.common.replications,
