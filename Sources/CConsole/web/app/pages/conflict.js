@@ -59,7 +59,7 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     found = read;
     plan = null;
     const drawing = read.tree && revTree(read.tree, read.rev);
-    dock.hidden = policy.element.hidden = !read.value.get('conflict');
+    dock.hidden = !read.value.get('conflict');
     replace(pills);
     if (dock.hidden) {
       settleButton.disabled = true;
@@ -80,12 +80,12 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     replace(pills, h('span', { class: 'pill warn' }, icon('conflict'), t.conflict.leavesCount(all.length)),
       h('span', { class: 'muted small' }, read.value.get('base') ? t.conflict.baseIs(short(read.value.get('base').get('rev'))) : t.conflict.noCommonBase));
     const banner = words => h('p', { class: 'note warn' }, words);
-    return h('div', { class: 'inspect' }, h('div', {},
+    return [policy.element, h('div', { class: 'inspect' }, h('div', {},
       all.some(leaf => leaf.get('deleted')) && banner(t.conflict.aDeletionAgainstAnEdit),
       missing && banner(MISSING[missing] ?? missing),
       all.some(leaf => leaf.get('omitted')) && banner(t.conflict.someLeavesAreTooLarge),
       sides.length > MOST_BUTTONS && h('details', {}, h('summary', {}, t.conflict.theLeaves), h('ul', { class: 'list' }, sides.map(entry => h('li', {}, entry.title)))),
-      originForm({ db, origins: read.origins, leaves: all, onSave: reload }), table.element), h('div', {}, preview, found.treeCard));
+      originForm({ db, origins: read.origins, leaves: all, onSave: reload }), table.element), h('div', {}, preview, found.treeCard))];
   }
 
   /** The way to the conflict behind this one, so that a list is worked off. */
@@ -257,14 +257,13 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     { key: 'p', text: t.conflict.previousClash, run: () => table?.move(-1) }, { key: 'u', text: t.conflict.takeTheLastPickBack, run: () => table?.undo() },
     { key: ']', text: t.conflict.nextConflict, run: () => skip.click() }, { key: 'Enter', ctrl: true, text: t.conflict.settle, run: settle },
   ]);
-  policy.element.hidden = true; // until its outcomes are there
   showSame();
   replace(dock, choices, sentence, skip, settleButton);
   reload();
   findNext();
   return {
     element: h('div', {}, head([bdi(id, { class: 'mono' }), pills], h('a', { class: 'button', href: link([db, 'doc', id]) }, icon('doc'), t.conflict.openDocument)),
-      done, notes, policy.element, main.element, dock),
+      done, notes, main.element, dock),
     leave: () => picks.size === 0 || confirm(t.conflict.thePicksAreNotSettled),
   };
 }
