@@ -155,8 +155,8 @@ def states_do_not_look_alike(room):
     page.get_by_role("searchbox").first.fill("zzz")
     page.wait_for_selector("main .state:has-text('No database matches “zzz”')")
     waiting = []
-    page.route("**/_scheduler/docs?**limit=100**", lambda route: waiting.append(route))
-    page.evaluate("location.hash = '#/replications'")
+    page.route("**/_journal", lambda route: waiting.append(route))
+    page.evaluate("location.hash = '#/db/empty/journal'")
     page.wait_for_selector("main .load .bone >> nth=4")
     expect(visit.axe() == [], str(visit.axe()))
     waiting[0].continue_()
@@ -227,7 +227,9 @@ def long_names_stay_in_the_frame(room):
             page.get_by_role("button", name="Another database").click()
         else:
             page.click(".pick-db")
+            page.wait_for_selector("dialog [role=option]")
             page.keyboard.press("Escape")
+            page.wait_for_selector("dialog", state="detached")
             page.click("footer summary")
             page.wait_for_selector("footer pre")
             page.click(".pick-db")
