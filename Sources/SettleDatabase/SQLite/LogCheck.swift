@@ -43,8 +43,9 @@ struct LogCheck {
         }
         guard lost > 0 else { return }
         problem = """
-            the write-ahead log ended early: a page after the first \(usable) is damaged, and \(lost) \
-            \(lost == 1 ? "transaction" : "transactions") after it could not be read
+            the write-ahead log ended early: a page after the first \(usable) is damaged, and \
+            \(lost == 1 ? "1 transaction" : "\(lost) transactions") after it could not be read\
+            \(lost == 1 ? "; after a loss of power that may be one that was not acknowledged" : "")
             """
     }
 
