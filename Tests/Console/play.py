@@ -76,8 +76,7 @@ def the_palette_reaches_everything(room):
     expect("Databases" not in commands and "Documents" not in commands, str(commands))
     page.keyboard.type("new repl")
     page.keyboard.press("Enter")
-    page.wait_for_selector("dialog:has-text('A new replication')")
-    page.keyboard.press("Escape")
+    page.wait_for_selector("h1:has-text('New replication')")
     open_palette(page, "new database")
     page.keyboard.press("Enter")
     page.wait_for_selector("dialog:has-text('A new database')")
@@ -373,11 +372,11 @@ def playing_needs_an_administrator(room):
 # What is the same in English and German.
 SAME = {
     "Name", "Server", "Online", "Offline", "Updates", "Filter", "Views", "Journal", "Revision", "System", "Index", "Code", "Version", "Map", "Design", "Plan",
-    "Esc", "ID", "Text", "Status",
+    "Esc", "ID", "Text", "Status", "JSON", "/status",
     "Settle",  # the name of the product
 }
-# Reasons that the server tells in the same words.
-TOLD = {"memberTable.onlyChanged"}
+# Reasons and policies that the server tells in words that match.
+TOLD = {"memberTable.onlyChanged", "plans.atMost"}
 VISIBLE = """() => {
   const found = [];
   const isShown = element => element.checkVisibility({ visibilityProperty: true });
