@@ -17,7 +17,7 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
       ? stateBox({ title: t.design.thereIsNoDesignDocument })
       : h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead([t.common.name, t.design.language, t.design.views, t.design.filters, t.design.updates, t.design.ruleColumn]), h('tbody', {}, rows.map(({ id: whole, doc }) => h('tr', {},
         h('th', { scope: 'row' }, h('a', { href: doc.language === 'query' ? link([db, 'query']) : link([db, 'design', whole.slice(8)]) }, bdi(whole.slice(8)))),
-        h('td', { 'data-label': t.design.languageLabel }, doc.language ?? 'javascript'), ['views', 'filters', 'updates'].map(kind => h('td', { 'data-label': kind }, Object.keys(doc[kind] ?? {}).filter(name => name !== 'lib').map((name, index) => [index > 0 && ', ',
+        h('td', { 'data-label': t.design.languageLabel }, doc.language ?? 'javascript'), ['views', 'filters', 'updates'].map(kind => h('td', { 'data-label': t.design[kind] }, Object.keys(doc[kind] ?? {}).filter(name => name !== 'lib').map((name, index) => [index > 0 && ', ',
           kind === 'views' && doc.language !== 'query' ? h('a', { href: link([db, 'view', whole.slice(8)], { view: name }), 'aria-label': t.view.rowsOf(name) }, bdi(name)) : bdi(name)]))),
         h('td', { 'data-label': t.design.rule }, doc.validate_doc_update ? t.design.yes : t.design.no)))))), { label: t.design.readingTheDesignDocuments });
     const create = async () => {
