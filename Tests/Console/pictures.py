@@ -34,7 +34,7 @@ PAGES = [
     ("query", "#/db/groceries/query?selector={%22count%22:{%22$gt%22:37}}", 1280, "light", "main >> text=item-39"),
     ("design-telephone", "#/db/groceries/design", 390, "dark", "main >> text=by-count"),
     ("view", "#/db/groceries/design/shop", 1280, "light", "td >> text=item-00"),
-    ("rights-telephone", "#/db/groceries/rights", 390, "light", "textarea"),
+    ("rights-telephone", "#/db/groceries/rights", 390, "light", "main h2"),
     ("users", "#/users", 1280, "dark", "main >> text=ben"),
     ("replications", "#/replications", 1280, "light", "main h1"),
     ("activity-telephone", "#/activity", 390, "dark", "h1"),

@@ -62,7 +62,7 @@ struct ConsoleTextTests {
         var names: [String] = []
         for line in ScriptLiterals(catalogue.text).code.split(separator: "\n") {
             if let found = line.firstMatch(of: #/^ {2}(\w+): \{/#) { section = String(found.1) }
-            guard line.hasPrefix("    ") else { continue }
+            guard line.hasPrefix("    "), section != "formats" else { continue }
             names += line.matches(of: #/(?:^ {4}|, )(\w+): /#).map { "\(section).\($0.1)" }
         }
         return names

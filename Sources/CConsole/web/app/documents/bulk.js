@@ -112,7 +112,7 @@ export async function setField(db, chosen) {
 /** A value in CSV: texts as they are, all else as JSON. */
 function csvCell(value) {
   const text = value === undefined ? '' : typeof value === 'string' ? value : value instanceof JNumber ? value.text : stringify(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return ['"', ',', '\r', '\n'].some(sign => text.includes(sign)) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /**

@@ -200,7 +200,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     const [{ rev }] = change.changes;
     const small = (text, more = '') => [' ', h('span', { class: `rev ${more}`, title: text }, short(text))];
     const details = h('details', { on: { toggle: () => { if (details.open && !look.childNodes.length) compare(change, look); } } },
-      h('summary', {}, bdi(change.id), small(rev), ' ', h('span', { class: `chip ${change.deleted ? 'bad' : ''}` }, NAMES[kindOf(change)]), small(change.seq, 'muted')), look);
+      h('summary', {}, bdi(change.id), small(rev), ' ', h('span', { class: `chip ${change.deleted ? 'bad' : ''}` }, NAMES[kindOf(change)]), h('span', { 'data-volatile': true }, small(change.seq, 'muted'))), look);
     const line = h('li', {}, details);
     changes.set(line, change);
     return line;

@@ -4,7 +4,7 @@ import { session, onSession, loginDialog } from '../session.js';
 import { h, bdi, button, replace } from '../parts/dom.js';
 import { errorBox, unsaved } from '../parts/panel.js';
 import { sheet } from '../parts/sheet.js';
-import { conflictPart, PROPOSED } from '../play/conflict.js';
+import { conflictPart, proposed } from '../play/conflict.js';
 import { create, DEVICES, DOCUMENT, leftOver, namesOf, read, remove, replicate, write } from '../play/databases.js';
 import { deviceCard, serverCard } from '../play/device.js';
 import { moment, number, short, t } from '../words.js';
@@ -150,8 +150,8 @@ export default async function page({ signal, setTitle, setSame }) {
       await sync('ben');
       await sync('anna');
     }],
-    [t.play.stepOutcome, () => playing.conflict.choose(PROPOSED)],
-    [t.play.stepSettle, () => playing.conflict.carryOut(PROPOSED)],
+    [t.play.stepOutcome, async () => playing.conflict.choose(await proposed())],
+    [t.play.stepSettle, async () => playing.conflict.carryOut(await proposed())],
     [t.play.stepEnd, () => both(sync)],
   ];
 

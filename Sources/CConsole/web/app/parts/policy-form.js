@@ -13,7 +13,7 @@ export async function readPolicies() {
 /** The names of the policies that settle something. */
 export function settling({ policies }) { return policies.filter(policy => policy.decides.length > 0).map(policy => policy.name); }
 
-/** A policy's name in words: `threeWayMerge` is “Three way merge”. */
+/** A policy's name in words: blanks before its capitals, and a capital at its start. */
 const inWords = name => name.replace(/^[a-z]/, first => first.toUpperCase()).replace(/\B[A-Z]/g, first => ` ${first.toLowerCase()}`);
 
 /** The form: a card for each policy, and rules; `value()` is what the server takes as `policy`, with a `Map` for objects. */

@@ -2,12 +2,15 @@
 import { link } from '../router.js';
 import { h, bdi, button, pre, replace, tableHead } from '../parts/dom.js';
 import { lostList, writeList } from '../parts/effect-view.js';
+import { readPolicies } from '../parts/policy-form.js';
 import { stringify } from '../value/json.js';
 import { short, t } from '../words.js';
 import { DOCUMENT, settle } from './databases.js';
 
-/** The merge that the demonstration proposes: both counts are added up. */
-export const PROPOSED = { name: 'threeWayMerge', rules: { '/count': 'sum' }, on_clash: 'winner' };
+/** The merge that the demonstration proposes: the server's usual one, with both counts added up. */
+export async function proposed() {
+  return { name: (await readPolicies()).default, rules: { '/count': 'sum' }, on_clash: 'winner' };
+}
 
 /**
  * The part of the page for a place in conflict.
@@ -73,7 +76,7 @@ export function conflictPart({ place, run, onSettled }) {
       replace(preview);
       if (!state) return;
       replace(outcomes, h('h3', {}, t.play.outcomes), outcomeTable(state.told.get('policies') ?? []),
-        h('div', { class: 'toolbar' }, button(t.play.proposed, () => run(() => choose(PROPOSED)))));
+        h('div', { class: 'toolbar' }, button(t.play.proposed, () => run(async () => choose(await proposed())))));
       replace(answer, h('details', {}, h('summary', {}, t.play.whatTheServerAnswers), pre(stringify(state.told, 2), t.play.whatTheServerAnswers)));
       replace(element, h('h2', {}, t.play.conflictOn(place(state.db))),
         h('p', {}, h('a', { href: link([state.db, 'conflict', DOCUMENT]) }, t.play.openInspector)), outcomes, preview, answer);

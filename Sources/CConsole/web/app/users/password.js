@@ -7,7 +7,7 @@ import { saveDocument } from '../documents/writing.js';
 import { parse, stringify } from '../value/json.js';
 import { t } from '../words.js';
 
-const tell = (title, text) => dialog({ title, body: h('p', {}, text), actions: [{ label: t.main.close, run: () => true }] });
+const tell = (title, text) => dialog({ title, body: h('p', {}, text), actions: [{ label: t.keys.close, run: () => true }] });
 
 /** Asks for a new password, and logs in with it, since the server ends all sessions of the user. */
 export async function changePassword() {
