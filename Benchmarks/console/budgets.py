@@ -53,14 +53,14 @@ def sent(server):
     with urllib.request.urlopen(server.url + "_utils/") as answer:
         place = re.search('"(a/[0-9a-f]+/)', answer.read().decode())[1]
     names = [os.path.relpath(os.path.join(folder, name), WEB) for folder, _, files in os.walk(WEB) for name in files]
-    told(f"all {len(names)} files, compressed", sum(length("" if name == "index.html" else place + name) for name in names) / 1000, 140, "kB")
+    told(f"all {len(names)} files, compressed", sum(length("" if name == "index.html" else place + name) for name in names) / 1000, 185, "kB")
     with browser() as chromium:
         visit = Visit(chromium, server)
         seen = set()
         visit.page.on("request", lambda request: seen.add(request.url.split("_utils/")[1].split("#")[0]) if "/_utils/" in request.url else None)
         visit.log_in()
         visit.go("#/")
-        told(f"a first visit, {len(seen)} files", sum(length(path) for path in seen) / 1000, 40, "kB")
+        told(f"a first visit, {len(seen)} files", sum(length(path) for path in seen) / 1000, 42, "kB")
         visit.close()
 
 

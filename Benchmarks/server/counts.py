@@ -150,12 +150,12 @@ def main():
     with open(LIMITS) as file:
         limits = json.load(file)
     past = False
-    print(f"{'a request':<20}{'instructions':>14}{'limit':>12}{'allocations':>14}{'limit':>8}")
+    print(f"{'a request':<30}{'instructions':>14}{'limit':>12}{'allocations':>14}{'limit':>8}")
     for name, one in counts.items():
         limit = limits[name]
         is_past = any(one[key] > limit[key] for key in one)
         past = past or is_past
-        print(f"{name:<20}{one['instructions']:>14,}{limit['instructions']:>12,}{one['allocations']:>14,}"
+        print(f"{name:<30}{one['instructions']:>14,}{limit['instructions']:>12,}{one['allocations']:>14,}"
               f"{limit['allocations']:>8,}{'  past its limit' if is_past else ''}")
     if past:
         sys.exit("A request costs more than its limit in Benchmarks/server/counts.json allows.")
