@@ -118,12 +118,12 @@ class Ledger:
                 self.items[key] = Item(key, first)
             return self.items[key]
 
-    def begin(self, changes):
+    def begin(self, changes, purges=False):
         """Entries for a request that leaves states: {item: state}."""
         mark = self.mark("B")
         entries = {}
         for item, state in changes.items():
-            entry = Entry(state, mark)
+            entry = Entry(state, mark, purges=purges)
             item.entries.append(entry)
             item.read = None
             entries[item] = entry
