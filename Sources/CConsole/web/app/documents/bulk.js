@@ -1,5 +1,6 @@
 /** What is done with many documents: deleted, one field set in all, exported. Portions are written one after the other. */
 import { ask, path } from '../api.js';
+import { download } from '../files/download.js';
 import { h, field } from '../parts/dom.js';
 import { dialog } from '../parts/panel.js';
 import { JNumber, equal, parse, stringify } from '../value/json.js';
@@ -130,8 +131,6 @@ export async function exportMany({ db, chosen, format, columns, signal }) {
     parts.push(names.map(csvCell).join(','), '\r\n');
     for (const doc of docs) parts.push(names.map(name => csvCell(doc.has(name) ? doc.get(name) : at(doc, pointerOf(name)))).join(','), '\r\n');
   } else for (const doc of docs) parts.push(stringify(doc), '\n');
-  const address = URL.createObjectURL(new Blob(parts, { type: format === 'csv' ? 'text/csv' : 'application/x-ndjson' }));
-  h('a', { href: address, download: `${db.replace(/[^\w.$()+-]/g, '_')}.${format}` }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  download(`${db.replace(/[^\w.$()+-]/g, '_')}.${format}`, format === 'csv' ? 'text/csv' : 'application/x-ndjson', parts);
   return { done: docs.length, refused };
 }

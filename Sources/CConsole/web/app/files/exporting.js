@@ -1,6 +1,7 @@
 /** Writes a database as JSON lines: each leaf with its history, as `settle export` does. */
 import { ask, path } from '../api.js';
 import { parse, stringify } from '../value/json.js';
+import { download } from './download.js';
 
 const [FIRST_PAGE, LARGEST_PAGE] = [20, 640]; // documents
 const PAGE_SIZE = 2_000_000; // characters of a page, above which the next one has fewer documents
@@ -15,9 +16,7 @@ async function place(name) {
   return {
     write: text => { parts.push(new Blob([text])); },
     end() {
-      const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(new Blob(parts, { type: 'application/x-ndjson' })), download: name });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+      download(name, 'application/x-ndjson', parts);
     },
     drop() {},
   };

@@ -1,5 +1,6 @@
 /** The databases of the server. */
 import { ask, path } from '../api.js';
+import { MOST_NAMES, readNames } from '../names.js';
 import { link, serverLink, setQuery } from '../router.js';
 import { session, onSession } from '../session.js';
 import { h, bdi, tableHead, button, field, head, icon, prefixInput, searchBox } from '../parts/dom.js';
@@ -7,7 +8,6 @@ import { panel, dialog, confirmByTyping, stateBox } from '../parts/panel.js';
 import { number, bytes, t } from '../words.js';
 
 const PAGE = 50;
-const MOST = 10_000; // names that are read at once; of more only those that begin with a text are looked for
 const FEW = 500; // names that are read again whenever their numbers are
 const OLD = 60_000; // milliseconds until more are read again
 
@@ -27,8 +27,6 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
     list.reload();
   }
 
-  async function namesIn(asked) { return (await ask('_all_dbs', { query: asked, signal })).json; }
-
   /** Reads the names again, too. */
   function reload() {
     known = null;
@@ -39,11 +37,10 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
     const text = prefix.toLowerCase();
     let names;
     try {
-      if (!known || Date.now() - known.at > (known.names.length > FEW ? OLD : 0)) known = { names: await namesIn({ limit: MOST + 1 }), at: Date.now() };
-      const isWhole = known.names.length <= MOST;
-      const bounds = text ? { startkey: JSON.stringify(text), endkey: JSON.stringify(`${text}\u{10ffff}`) } : {};
-      names = isWhole ? known.names.filter(name => name.includes(text)) : await namesIn({ ...bounds, limit: limit + 1 });
-      note.textContent = isWhole ? text && t.databases.matching(number(names.length), number(known.names.length)) : t.databases.onlyBeginnings(number(MOST));
+      if (!known || Date.now() - known.at > (known.names.length > FEW ? OLD : 0)) known = { ...await readNames({ signal }), at: Date.now() };
+      const isWhole = !known.hasMore;
+      names = isWhole ? known.names.filter(name => name.includes(text)) : (await readNames({ text, limit: limit + 1, signal })).names;
+      note.textContent = isWhole ? text && t.databases.matching(number(names.length), number(known.names.length)) : t.databases.onlyBeginnings(number(MOST_NAMES));
     } catch (error) {
       if (error.status !== 401 && error.status !== 403) throw error;
       return { rows: [], isHidden: true };

@@ -1,5 +1,6 @@
 /** A demonstration step by step: two devices and a server between them, as throw-away databases of this server. */
 import { path } from '../api.js';
+import { beginningWith } from '../names.js';
 import { session, onSession, loginDialog } from '../session.js';
 import { h, bdi, button, replace } from '../parts/dom.js';
 import { errorBox, unsaved } from '../parts/panel.js';
@@ -35,7 +36,7 @@ export default async function page({ signal, setTitle, setSame }) {
 
   async function welcome() {
     playing = null;
-    setSame({ url: '_all_dbs', query: { startkey: '"play-"', endkey: '"play-\u{10ffff}"' } });
+    setSame({ url: '_all_dbs', query: beginningWith('play-') });
     if (!session.isAdmin) {
       replace(content, h('p', {}, t.play.needsAnAdministrator), !session.name && button(t.common.logIn, loginDialog, { class: 'button primary' }));
       return;

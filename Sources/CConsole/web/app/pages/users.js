@@ -1,5 +1,6 @@
 /** The people who may log in. */
 import { ask } from '../api.js';
+import { beginningWith } from '../names.js';
 import { setQuery } from '../router.js';
 import { h, bdi, tableHead, button, field, head, icon, prefixInput, replace, searchBox } from '../parts/dom.js';
 import { panel, dialog, confirmByTyping, stateBox } from '../parts/panel.js';
@@ -24,7 +25,7 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
   }
 
   async function load() {
-    const bounds = { startkey: JSON.stringify(PREFIX + prefix), endkey: JSON.stringify(`${PREFIX}${prefix}\u{10ffff}`) };
+    const bounds = beginningWith(PREFIX + prefix);
     const { rows } = (await ask('_users/_all_docs', { query: { include_docs: true, ...bounds, limit: limit + 1 }, signal })).json;
     administrators ??= ask('_node/_local/_config/admins', { signal, quiet: true }).then(answer => Object.keys(answer.json), () => []);
     const names = await administrators;

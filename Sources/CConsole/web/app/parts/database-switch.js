@@ -1,12 +1,11 @@
 /** Another database: its name by any part, those that were open lately first. */
-import { ask } from '../api.js';
+import { readNames } from '../names.js';
 import { link } from '../router.js';
 import { h, bdi, icon, replace, searchBox } from './dom.js';
 import { bones } from './panel.js';
 import { t } from '../words.js';
 
 const SHOWN = 50;
-const MOST = 10_000; // names that are read at once; of more only those that begin so
 
 const recent = () => JSON.parse(localStorage.getItem('recent') ?? '[]');
 
@@ -15,10 +14,10 @@ export function chooseDatabase() {
   const before = document.activeElement;
   const list = h('div', { class: 'menu', role: 'listbox', 'aria-label': t.common.databases, id: 'database-list' });
   const input = h('input', {
-    type: 'search', role: 'combobox', 'aria-expanded': 'true', 'aria-controls': 'database-list', 'aria-label': t.databaseSwitch.findADatabase, placeholder: t.databaseSwitch.anyPart,
+    type: 'search', role: 'combobox', 'aria-expanded': 'true', 'aria-controls': 'database-list', 'aria-label': t.databases.search, placeholder: t.databases.anyPartOfAName,
     autocapitalize: 'off', spellcheck: 'false', on: { input: draw, keydown: press },
   });
-  const element = h('dialog', { class: 'palette', 'aria-label': t.databaseSwitch.findADatabase, on: { click: event => { if (event.target === element) element.close(); } } }, searchBox(input), list);
+  const element = h('dialog', { class: 'palette', 'aria-label': t.databases.search, on: { click: event => { if (event.target === element) element.close(); } } }, searchBox(input), list);
   let names = null; // all there are, `null` while they are read or where they may not be
   let hasMore = false;
   let at = 0;
@@ -61,11 +60,10 @@ export function chooseDatabase() {
   }
 
   async function read(prefix) {
-    const bounds = prefix ? { startkey: JSON.stringify(prefix), endkey: JSON.stringify(`${prefix}\u{10ffff}`) } : {};
     try {
-      const told = (await ask('_all_dbs', { query: { ...bounds, limit: MOST + 1 }, quiet: true, isLogin: true })).json;
-      if (!prefix) hasMore = told.length > MOST;
-      names = told;
+      const found = await readNames({ text: prefix, quiet: true, isLogin: true });
+      if (!prefix) hasMore = found.hasMore;
+      names = found.names;
     } catch { /* Who may not list them types a name. */ }
     if (element.isConnected) show();
   }

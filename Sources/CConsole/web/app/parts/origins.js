@@ -3,7 +3,7 @@
  * app's own may say it, such as /updatedBy and /updatedAt. All of it is kept in one local document of the database.
  */
 import { ask, path } from '../api.js';
-import { h, bdi, button, field, replace } from './dom.js';
+import { h, bdi, field, replace } from './dom.js';
 import { errorBox } from './panel.js';
 import { at } from '../value/compare.js';
 import { stringify } from '../value/json.js';

@@ -1,5 +1,6 @@
 /** The command palette: places, databases, documents and commands by their words. A combobox with one list. */
 import { ask, path } from '../api.js';
+import { beginningWith, readNames } from '../names.js';
 import { link, read } from '../router.js';
 import { session, logOut } from '../session.js';
 import { h, bdi, icon, replace } from './dom.js';
@@ -8,7 +9,7 @@ import { errorBox } from './panel.js';
 import { help, letterOf, signsOf } from './keys.js';
 import { t } from '../words.js';
 
-const [MOST_NAMES, MOST_SHOWN] = [10_000, 8];
+const MOST_SHOWN = 8;
 const CALM = 120; // milliseconds without a key
 
 /** What is typed: its kind, and its words. */
@@ -17,10 +18,8 @@ function understand(text) {
   return { kind: kind?.toLowerCase().replace(':', '') ?? '', rest, words: rest.toLowerCase().split(/\s+/).filter(Boolean) };
 }
 
-/** Ids or names that begin with a text. */
-const beginning = text => ({ startkey: JSON.stringify(text), endkey: JSON.stringify(`${text}\u{10ffff}`) });
 // Whoever may not list databases is not asked for another password here.
-const readQuietly = async (where, query, signal) => (await ask(where, { query, signal, quiet: true, isLogin: true })).json;
+const QUIETLY = { quiet: true, isLogin: true };
 
 /** Opens the palette over the page. */
 export async function openPalette(frame) {
@@ -109,10 +108,9 @@ export async function openPalette(frame) {
 
   // What is read from the server.
 
-  async function readNames() {
+  async function readDatabases() {
     try {
-      const names = await readQuietly('_all_dbs', { limit: MOST_NAMES + 1 }, control.signal);
-      [found.names, found.hasMore] = [names.slice(0, MOST_NAMES), names.length > MOST_NAMES];
+      Object.assign(found, await readNames({ signal: control.signal, ...QUIETLY }));
       draw(true);
     } catch {
       // Not everybody may list them; a name can be typed.
@@ -125,10 +123,11 @@ export async function openPalette(frame) {
     const mine = ++turn;
     const { kind, rest } = understand(input.value);
     const wanted = db !== undefined && rest && (kind === '' || kind === 'id');
-    const query = { ...beginning(rest), limit: MOST_SHOWN };
+    const options = { signal: control.signal, ...QUIETLY };
+    const query = { ...beginningWith(rest), limit: MOST_SHOWN };
     const [ids, more] = await Promise.all([
-      wanted ? readQuietly(path`${db}/_all_docs`, query, control.signal).then(answer => answer.rows.map(row => row.id)).catch(() => []) : [],
-      found.hasMore && rest ? readQuietly('_all_dbs', query, control.signal).catch(() => []) : [],
+      wanted ? ask(path`${db}/_all_docs`, { ...options, query }).then(({ json }) => json.rows.map(row => row.id)).catch(() => []) : [],
+      found.hasMore && rest ? readNames({ ...options, text: rest, limit: MOST_SHOWN }).then(({ names }) => names).catch(() => []) : [],
     ]);
     if (mine !== turn || !element.open) return;
     Object.assign(found, { ids, more });
@@ -242,7 +241,7 @@ export async function openPalette(frame) {
   document.body.append(element);
   element.showModal();
   draw();
-  readNames();
+  readDatabases();
 }
 
 /** Runs something as soon as a page is shown, unless another one is opened. */

@@ -1,5 +1,6 @@
 /** The throw-away databases of the demonstration: two devices with a server between them. */
 import { ask, path } from '../api.js';
+import { readNames } from '../names.js';
 import { saveDocument } from '../documents/writing.js';
 import { parse } from '../value/json.js';
 
@@ -34,8 +35,7 @@ export async function create() {
 
 /** The databases of earlier visits, by their tokens. */
 export async function leftOver(signal) {
-  const range = { startkey: '"play-"', endkey: '"play-\u{10ffff}"' };
-  const names = (await ask('_all_dbs', { query: range, signal, quiet: true })).json.filter(name => NAME.test(name));
+  const names = (await readNames({ text: 'play-', signal, quiet: true })).names.filter(name => NAME.test(name));
   const visits = new Map();
   for (const name of names) {
     const mark = await markOf(name, signal);

@@ -132,7 +132,7 @@ export default {
     address: 'Adresse', copy: 'Kopieren', copied: 'Kopiert',
   },
   databaseSwitch: {
-    findADatabase: 'Datenbank finden', anyPart: 'Ein beliebiger Teil des Namens', noneMatches: part => `Keine Datenbank passt zu „${part}“.`, recent: 'zuletzt',
+    noneMatches: part => `Keine Datenbank passt zu „${part}“.`, recent: 'zuletzt',
   },
   design: {
     new: 'Neues Designdokument', designDocumentsTitle: db => `${db}: Designdokumente`, thereIsNoDesignDocument: 'Noch keine Designdokumente', language: 'Sprache', views: 'Views', filters: 'Filter', updates: 'Updates',

@@ -163,7 +163,7 @@ export default {
     address: 'Address', copy: 'Copy', copied: 'Copied',
   },
   databaseSwitch: {
-    findADatabase: 'Find a database', anyPart: 'Any part of a name', noneMatches: part => `No database matches “${part}”.`, recent: 'recent',
+    noneMatches: part => `No database matches “${part}”.`, recent: 'recent',
   },
   design: {
     new: 'New design document', designDocumentsTitle: db => `${db}: design documents`, thereIsNoDesignDocument: 'No design documents yet', language: 'Language', views: 'Views', filters: 'Filters', updates: 'Updates',
