@@ -76,6 +76,8 @@ struct BranchMerge {
     }
 
     private static let attachmentsName = WireAttachment.listName
+    /// Those of an empty document. Its list of attachments is there, as in every version: an empty list is no change.
+    private static let emptyMembers: JSONObject = [attachmentsName: [:]]
 
     private let conflict: Conflict
     private let method: Method
@@ -138,10 +140,14 @@ struct BranchMerge {
     /// Documents that were created independently have the empty document as base.
     private func base(of step: MergeStep) -> JSONObject? {
         guard !isMissing(step) else {
-            return conflict.formerState.map { $0.isDeleted ? JSONObject() : $0.comparedMembers }
+            return conflict.formerState.map(Self.baseMembers)
         }
-        guard let base = step.base else { return JSONObject() }
-        return conflict.bases[base].map { $0.isDeleted ? JSONObject() : $0.comparedMembers }
+        guard let base = step.base else { return Self.emptyMembers }
+        return conflict.bases[base].map(Self.baseMembers)
+    }
+
+    private static func baseMembers(_ base: Document) -> JSONObject {
+        base.isDeleted ? emptyMembers : base.comparedMembers
     }
 
     /// Replaces the first of the versions with their merge; `false` if a clash remains.

@@ -69,6 +69,15 @@ import Testing
         }
     }
 
+    @Test func `no decision is about attachments where no document has any`() throws {
+        try withDatabases(1) { databases in
+            let database = databases[0]
+            try database.insertReplicated([peer("d", path("1-a"), ["v": 1]), peer("d", path("1-b"), ["v": 2, "w": 3])])
+            let preview = try #require(try database.preview("d", using: .threeWayMerge()))
+            #expect(preview.decision?.attributes.map(\.path).sorted() == ["/v", "/w"])
+        }
+    }
+
     @Test func `a rule's answer without attachments keeps those of the leaves`() throws {
         try withDatabases(1) { databases in
             let database = databases[0]
