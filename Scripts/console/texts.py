@@ -14,7 +14,7 @@ NAME = re.compile(r"(\w+|'[^']*')\s*:\s*")
 
 
 def after_text(source, place):
-    """The place behind a text in quotes, which may be a template."""
+    """The place after a text in quotes, which may be a template."""
     quote, place = source[place], place + 1
     while source[place] != quote:
         if source[place] == "\\":
@@ -62,7 +62,7 @@ def texts(name):
 
 
 def values(text):
-    """How many values a text takes: none if it is no function."""
+    """How many values a text takes: 0 if it is not a function."""
     if text[0] in "'\"`[":
         return None
     before = text.split("=>")[0].strip()

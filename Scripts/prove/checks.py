@@ -62,7 +62,7 @@ def locals_of(client, name):
 
 
 def other_state(client, kind, name):
-    """The state of an item that is no document of `main`."""
+    """The state of an item that is not a document of `main`."""
     if kind == "database":
         status, _ = client.ask("GET", "/" + name)
         if status == 404:

@@ -8,7 +8,7 @@ Modelled, for each file and each folder on its own:
 - fsync of a file forces no name of it; that of a folder forces no content.
 
 Not modelled: a drive that damages sectors which were not written, or loses what it has acknowledged as forced; writes to shared memory
-(SQLite's -shm, which is made anew); file systems that reorder more than that, such as a rename that is half done.
+(SQLite's -shm, which SQLite creates again); file systems that reorder more than that, such as a rename that is half done.
 """
 import mmap
 import os

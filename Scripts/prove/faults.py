@@ -44,7 +44,7 @@ FIELDS = struct.Struct("<iiiii7i")
 
 
 class Control:
-    """The page by which the library of power.c is told what fails."""
+    """The page in which the library of power.c reads which call fails."""
 
     def __init__(self, path):
         with open(path, "wb") as file:
@@ -140,7 +140,7 @@ class Scene:
             self.ledger.count("clear errors")
             answer = refused.answer if refused.status else None
             if refused.status and (refused.status < 500 or not (isinstance(answer, dict) and answer.get("error") and answer.get("reason"))):
-                self.ledger.complain("an answer that is no clear error", f"{what}: {refused}")
+                self.ledger.complain("an answer that is not a clear error", f"{what}: {refused}")
         else:
             self.ledger.count("successes in spite of a fault")
         client = Client(self.server.port)

@@ -22,7 +22,7 @@ def parser(text, program="settle"):
     made.add_argument("--settle", "--program", dest="settle", default=None, help=f"the program, by default the newest {program} in .build")
     made.add_argument("--state", default=os.path.join(ROOT, ".build", "prove"), help="the folder with the state of begun runs")
     made.add_argument("--only", help="of kills, power and faults: these kinds of requests, with commas between them")
-    made.add_argument("--fresh", action="store_true", help="begin the seed anew")
+    made.add_argument("--fresh", action="store_true", help="start the seed over")
     made.set_defaults(program=program)
     return made
 

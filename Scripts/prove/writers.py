@@ -14,7 +14,7 @@ DOCUMENTS = 12
 
 
 def design(edit):
-    """A design document with one view, whose index is built anew after an edit of its text."""
+    """A design document with one view, whose index is rebuilt after an edit of its text."""
     return {"n": f"design-{edit}", "views": {"by_v": {"map": f"{MAP} // {edit}", "reduce": "_count"}}}
 
 
@@ -32,7 +32,7 @@ class Refused(Exception):
 
 
 class Writer(threading.Thread):
-    """One client with documents of its own. Ends when an answer is lost, and when told to."""
+    """One client with documents of its own. Ends when an answer is lost or `ending` is set."""
 
     KINDS = {"put": 22, "bulk": 10, "branch": 7, "settle": 6, "delete": 5, "inline": 5, "multipart": 5, "alone": 6, "detach": 3, "purge": 3,
              "local": 6, "shared": 5, "view": 4, "find": 3, "feed": 2, "compact": 1, "design": 1, "index": 2, "database": 3,

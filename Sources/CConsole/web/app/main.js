@@ -160,7 +160,7 @@ async function more() {
     [here.db !== undefined && button(t.main.otherDatabase, otherDatabase), choice(t.themes, themeNow(), name => { setTheme(name); document.querySelector('dialog[open]').close(); }), session.name && button(t.main.logOut, logOut)]);
 }
 
-/** Reads what the places count; what may not be read has no number. Nobody is asked to log in for it. */
+/** Reads what the places count; what may not be read has no number. It never asks for a login. */
 async function readCounts() {
   const { db } = here;
   const quiet = { quiet: true, isLogin: true };

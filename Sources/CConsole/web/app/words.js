@@ -27,7 +27,7 @@ const SHORT = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digi
 const [moments, olderMoments] = [SHORT, { ...SHORT, year: 'numeric' }].map(form => new Intl.DateTimeFormat(t.formats.moments, form));
 
 export const number = value => numbers.format(value);
-/** A number with one digit behind its point. */
+/** A number with one digit after its point. */
 export const tenths = value => fractions.format(value);
 
 /** A moment, with its year if that is another one. */

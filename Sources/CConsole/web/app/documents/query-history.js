@@ -9,7 +9,7 @@ import { t } from '../words.js';
 const MOST = 20;
 const LONGEST = 160; // characters of a query in the list
 
-/** The list of queries; `onChoose` hears the text of one. */
+/** The list of queries; `onChoose` is called with the text of one. */
 export function queryHistory({ db, current, onChoose }) {
   const key = () => `queries ${JSON.stringify([root.pathname, session.name ?? '', db])}`;
   const list = h('div');

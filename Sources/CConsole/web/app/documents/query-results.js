@@ -5,7 +5,7 @@ import { parse, stringify } from '../value/json.js';
 import { at, namesOf, pointerOf } from '../value/compare.js';
 import { t } from '../words.js';
 
-const FIRST = 6; // columns that nobody has chosen
+const FIRST = 6; // columns before the user chooses any
 const LONGEST = 200; // characters of a cell
 
 /** The name of a column's field in a selector. */
@@ -21,8 +21,8 @@ export function sortOf(query) {
  * The results of a query.
  *
  * @param columns those that were chosen, `null` if none were
- * @param onSort hears the sort that somebody asks for, `undefined` for none
- * @param onView hears what the address keeps: `columns` and `as`
+ * @param onSort is called with the sort that the user asks for, or `undefined`
+ * @param onView is called with what the address keeps: `columns` and `as`
  */
 export function queryResults({ db, query, columns, as, onSort, onView }) {
   const docs = [];

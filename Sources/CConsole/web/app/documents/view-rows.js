@@ -1,4 +1,4 @@
-/** The rows of a stored view: what is asked for, their pages, and the rows behind a group. Keys are JSON as it is spelt. */
+/** The rows of a stored view: what is asked for, their pages, and the rows of a group. Keys are JSON as it is spelt. */
 import { ask, path } from '../api.js';
 import { equal, parse, stringify } from '../value/json.js';
 
@@ -7,7 +7,7 @@ export const ASKED = ['key', 'keys', 'startkey', 'endkey', 'inclusive_end', 'des
 /** What is asked for by saying nothing. */
 export const DEFAULTS = { inclusive_end: 'true', reduce: 'false', descending: 'false', include_docs: 'false', group: 'false', update: 'true' };
 const READ = 1000; // groups that are read at once, and drawn
-const HIGHEST = '{"\\uffff":{}}'; // sorts behind other values
+const HIGHEST = '{"\\uffff":{}}'; // sorts after other values
 
 /** The path of a view. */
 export function viewPath(db, design, view) { return `${path`${db}/${`_design/${design}`}`}/_view/${encodeURIComponent(view)}`; }
@@ -34,7 +34,7 @@ const isSame = (one, other) => one && other && one.id === other.id && equal(one.
  * before it, or how many rows are before it.
  *
  * @param from the place of the first row
- * @param onRead hears of each answer: the rows read, and the number of all
+ * @param onRead is called after each answer with the rows read, and the number of all
  */
 export function viewRows({ db, design, view, asked, from, signal, onRead }) {
   const where = viewPath(db, design, view);
@@ -83,7 +83,7 @@ export function viewRows({ db, design, view, asked, from, signal, onRead }) {
     const turned = { ...startOf(place), endkey: asked.startkey, inclusive_end: undefined, descending: String(asked.descending !== 'true') };
     const most = limit + 2 + place.skip;
     const { rows } = await read({ ...turned, limit: most });
-    // Equal rows of the place stand in front: those behind it are left out, and it itself.
+    // Equal rows of the place come first: those after it are left out, and it itself.
     const equals = rows.findIndex(row => !isSame(row, place));
     const found = placed(rows.slice((equals < 0 ? rows.length : equals) - place.skip).reverse());
     const isFirst = rows.length < most;
@@ -110,7 +110,7 @@ export function viewRows({ db, design, view, asked, from, signal, onRead }) {
   };
 }
 
-/** What asks for the rows behind a group. The ends of the range stand where they cut the group. */
+/** The query for the rows of a group. The ends of the range stand where they cut the group. */
 export function rowsBehind(group, asked) {
   const { reduce: _, group: isExact, group_level: level, keys, key, ...rest } = asked;
   const one = { ...rest, startkey: undefined, endkey: undefined, inclusive_end: undefined };

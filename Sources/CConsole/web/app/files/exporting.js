@@ -25,7 +25,7 @@ async function place(name) {
 /**
  * Exports a database until a signal, and returns the revisions that could not be read.
  *
- * @param onProgress hears how many revisions are written, and how many changes are read and left
+ * @param onProgress is called with how many revisions are written, and how many changes are read and left
  */
 export async function exportLines(db, { withFiles, withDeleted }, onProgress, signal) {
   const out = await place(`${db.replaceAll('/', '-')}.jsonl`);

@@ -6,10 +6,10 @@ import { t } from '../words.js';
 const BACKUP = '@cloudant/couchbackup';
 const BEGINNING = 262_144; // characters by which a file is recognized
 
-/** What a file of another kind is told; the command line reads it. */
+/** The message for a file of another kind, which the command line reads. */
 export class OtherKind extends Error {}
 
-/** The text of a file in pieces; `onBytes` hears how much of it was read. One that is no text is refused. */
+/** The text of a file in pieces; `onBytes` is called with the number of bytes read. A file that is not text is refused. */
 async function* textOf(file, onBytes) {
   const first = new Uint8Array(await file.slice(0, 4096).arrayBuffer());
   const isGzip = first[0] === 0x1f && first[1] === 0x8b;
@@ -94,7 +94,7 @@ export async function* documentsIn(file, { onBytes, notes = { empty: 0, logs: 0,
           if (isLog(doc)) notes.logs += 1; else yield { doc, text: stringify(doc), line };
         }
       } catch (error) {
-        // A line that was cut is in the backup once more, behind the mark.
+        // A line that was cut is in the backup again, after the mark.
         if (isLines && text.endsWith(`{"marker":"${BACKUP}:resume"}`)) notes.broken += 1; else yield { problem: error.message, line };
       }
     }

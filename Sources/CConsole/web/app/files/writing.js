@@ -26,7 +26,7 @@ async function send(db, items, isEdit, signal) {
 /**
  * Writes all documents of a reader until a signal; what was written by then stays.
  *
- * @param onProgress hears how many were sent, and which were refused
+ * @param onProgress is called with how many were sent, and which were refused
  */
 export async function writeAll(db, documents, onProgress, signal) {
   let [items, size] = [[], 0];

@@ -88,7 +88,7 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
       originForm({ db, origins: read.origins, leaves: all, onSave: reload }), table.element), h('div', {}, preview, found.treeCard))];
   }
 
-  /** The way to the conflict behind this one, so that a list is worked off. */
+  /** The address of the next conflict, so that a user can work through a list. */
   async function findNext() {
     try {
       const { rows: some } = (await ask(path`${db}/_conflicts`, { query: { kind: 'all', limit: 2, startkey: JSON.stringify(id) }, signal, quiet: true })).json;
