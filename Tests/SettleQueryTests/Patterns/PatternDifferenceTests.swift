@@ -23,7 +23,8 @@ import Testing
                 #expect(found.occurs(in: text) == expected.occurs(in: text), "\(comment)")
             }
         }
-        #expect(accepted > 1000)
+        // Samples of which almost none is accepted would prove nothing. A random seed has been seen with 999.
+        #expect(accepted > 500, "seed \(number)")
     }
 
     @Test(arguments: ["(?=B)[ab]?+B", "(?=B)x*B", "(?=B)c{0,2}B"])
