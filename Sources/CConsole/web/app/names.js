@@ -10,7 +10,7 @@ export function beginningWith(text) {
 }
 
 /** The first names, of those that begin with a text, and whether there are more. `options` are those of `ask`. */
-export async function readNames({ text = '', limit = MOST_NAMES, ...options }) {
-  const names = (await ask('_all_dbs', { ...options, query: { ...beginningWith(text), limit: limit + 1 } })).json;
+export async function readNames({ prefix = '', limit = MOST_NAMES, ...options }) {
+  const names = (await ask('_all_dbs', { ...options, query: { ...beginningWith(prefix), limit: limit + 1 } })).json;
   return { names: names.slice(0, limit), hasMore: names.length > limit };
 }

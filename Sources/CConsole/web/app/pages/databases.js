@@ -39,7 +39,7 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
     try {
       if (!known || Date.now() - known.at > (known.names.length > FEW ? OLD : 0)) known = { ...await readNames({ signal }), at: Date.now() };
       const isWhole = !known.hasMore;
-      names = isWhole ? known.names.filter(name => name.includes(text)) : (await readNames({ text, limit: limit + 1, signal })).names;
+      names = isWhole ? known.names.filter(name => name.includes(text)) : (await readNames({ prefix: text, limit: limit + 1, signal })).names;
       note.textContent = isWhole ? text && t.databases.matching(number(names.length), number(known.names.length)) : t.databases.onlyBeginnings(number(MOST_NAMES));
     } catch (error) {
       if (error.status !== 401 && error.status !== 403) throw error;

@@ -61,7 +61,7 @@ export function chooseDatabase() {
 
   async function read(prefix) {
     try {
-      const found = await readNames({ text: prefix, quiet: true, isLogin: true });
+      const found = await readNames({ prefix, quiet: true, isLogin: true });
       if (!prefix) hasMore = found.hasMore;
       names = found.names;
     } catch { /* Who may not list them types a name. */ }

@@ -127,7 +127,7 @@ export async function openPalette(frame) {
     const query = { ...beginningWith(rest), limit: MOST_SHOWN };
     const [ids, more] = await Promise.all([
       wanted ? ask(path`${db}/_all_docs`, { ...options, query }).then(({ json }) => json.rows.map(row => row.id)).catch(() => []) : [],
-      found.hasMore && rest ? readNames({ ...options, text: rest, limit: MOST_SHOWN }).then(({ names }) => names).catch(() => []) : [],
+      found.hasMore && rest ? readNames({ ...options, prefix: rest, limit: MOST_SHOWN }).then(({ names }) => names).catch(() => []) : [],
     ]);
     if (mine !== turn || !element.open) return;
     Object.assign(found, { ids, more });

@@ -35,7 +35,7 @@ export async function create() {
 
 /** The databases of earlier visits, by their tokens. */
 export async function leftOver(signal) {
-  const names = (await readNames({ text: 'play-', signal, quiet: true })).names.filter(name => NAME.test(name));
+  const names = (await readNames({ prefix: 'play-', signal, quiet: true })).names.filter(name => NAME.test(name));
   const visits = new Map();
   for (const name of names) {
     const mark = await markOf(name, signal);
