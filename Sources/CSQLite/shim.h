@@ -9,3 +9,6 @@ static inline int settle_sqlite3_leave_log(sqlite3 *connection) {
 static inline int settle_sqlite3_lookaside(sqlite3 *connection, int size, int count) {
     return sqlite3_db_config(connection, SQLITE_DBCONFIG_LOOKASIDE, (void *)0, size, count);
 }
+
+/// The code of a file that was to be removed and is gone already; a macro that Swift does not import.
+static const int settle_sqlite3_ioerr_delete_noent = SQLITE_IOERR_DELETE_NOENT;

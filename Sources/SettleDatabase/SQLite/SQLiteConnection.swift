@@ -39,8 +39,11 @@ package final class SQLiteConnection {
         self.handle = handle
         sqlite3_extended_result_codes(handle, 1)
         _ = settle_sqlite3_lookaside(handle, 1200, 100)
-        sqlite3_busy_timeout(handle, 5000)
+        sqlite3_busy_timeout(handle, Self.patience)
     }
+
+    /// How long a connection waits for another one, in milliseconds.
+    private static let patience: Int32 = 5000
 
     /// Creates an empty file that only its owner may read, if the file does not exist. SQLite would create one that
     /// all users may read. The files that SQLite creates beside it get the same permissions.
@@ -66,6 +69,22 @@ package final class SQLiteConnection {
     package func execute(_ sql: String) throws {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteError.make(code, handle, sql) }
+    }
+
+    /// Makes the file use a write-ahead log, if it does not yet.
+    ///
+    /// Of connections that do this to a new file at the same time, SQLite fails the slower ones: they would wait for
+    /// each other for ever (`SQLITE_BUSY`), or they want to remove what a killed process left, and it is gone
+    /// (`SQLITE_IOERR_DELETE_NOENT`). What they wanted is done, so they look again.
+    package func useLog() throws {
+        let deadline = ContinuousClock.now + .milliseconds(Self.patience)
+        while true {
+            let code = sqlite3_exec(handle, "PRAGMA journal_mode = WAL", nil, nil, nil)
+            if code == SQLITE_OK { return }
+            let isOvertaken = code & 0xFF == SQLITE_BUSY || code == settle_sqlite3_ioerr_delete_noent
+            guard isOvertaken, .now < deadline else { throw SQLiteError.make(code, handle, "making the log") }
+            usleep(1000)
+        }
     }
 
     /// The prepared form of one of the statements of the schema.

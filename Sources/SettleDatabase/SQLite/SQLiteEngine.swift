@@ -262,7 +262,7 @@ extension SQLiteEngine {
         let connection = try SQLiteConnection(path: path)
         try connection.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY")
         try SQLiteSchema.create(on: connection)
-        try connection.execute("PRAGMA journal_mode = WAL")
+        try connection.useLog()
     }
 }
 

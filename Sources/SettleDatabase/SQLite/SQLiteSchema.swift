@@ -87,7 +87,7 @@ enum SQLiteSchema {
         try readJournal(connection)
         let damage = try SQLiteStatement("PRAGMA quick_check(1)", on: connection).first { $0.string(0) } ?? ""
         guard damage == "ok" else { throw DatabaseError(.corrupt, "the database file is damaged: \(damage)") }
-        try connection.execute("PRAGMA journal_mode = WAL")
+        try connection.useLog()
     }
 
     /// Reads the journal as opening a database does.

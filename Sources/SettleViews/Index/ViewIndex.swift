@@ -94,10 +94,12 @@ enum IndexFile {
     /// Opens a file, and creates the tables if they are missing.
     static func open(_ path: String, _ tables: IndexTables) throws -> SQLiteConnection {
         let connection = try SQLiteConnection(path: path)
+        try connection.execute("PRAGMA page_size = 8192")
+        try connection.useLog()
         try connection.execute(
             """
-            PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384;
-            PRAGMA secure_delete = OFF; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 33554432;
+            PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384; PRAGMA secure_delete = OFF; PRAGMA temp_store = MEMORY;
+            PRAGMA journal_size_limit = 33554432;
             """)
         if try connection.integer("PRAGMA user_version") == tables.version { return connection }
         try connection.transact {
