@@ -153,222 +153,230 @@ static const unsigned char file36[] = {
 };
 
 static const unsigned char file37[] = {
-#embed "web/app/pages/login.js"
+#embed "web/app/pages/log.js"
 };
 
 static const unsigned char file38[] = {
-#embed "web/app/pages/missing.js"
+#embed "web/app/pages/login.js"
 };
 
 static const unsigned char file39[] = {
-#embed "web/app/pages/play.js"
+#embed "web/app/pages/missing.js"
 };
 
 static const unsigned char file40[] = {
-#embed "web/app/pages/query.js"
+#embed "web/app/pages/play.js"
 };
 
 static const unsigned char file41[] = {
-#embed "web/app/pages/replicate.js"
+#embed "web/app/pages/query.js"
 };
 
 static const unsigned char file42[] = {
-#embed "web/app/pages/replication.js"
+#embed "web/app/pages/replicate.js"
 };
 
 static const unsigned char file43[] = {
-#embed "web/app/pages/replications.js"
+#embed "web/app/pages/replication.js"
 };
 
 static const unsigned char file44[] = {
-#embed "web/app/pages/rights.js"
+#embed "web/app/pages/replications.js"
 };
 
 static const unsigned char file45[] = {
-#embed "web/app/pages/server.js"
+#embed "web/app/pages/rights.js"
 };
 
 static const unsigned char file46[] = {
-#embed "web/app/pages/settle.js"
+#embed "web/app/pages/server.js"
 };
 
 static const unsigned char file47[] = {
-#embed "web/app/pages/upkeep.js"
+#embed "web/app/pages/settle.js"
 };
 
 static const unsigned char file48[] = {
-#embed "web/app/pages/users.js"
+#embed "web/app/pages/upkeep.js"
 };
 
 static const unsigned char file49[] = {
-#embed "web/app/pages/view.js"
+#embed "web/app/pages/users.js"
 };
 
 static const unsigned char file50[] = {
-#embed "web/app/parts/code-area.js"
+#embed "web/app/pages/view.js"
 };
 
 static const unsigned char file51[] = {
-#embed "web/app/parts/code-colours.js"
+#embed "web/app/parts/code-area.js"
 };
 
 static const unsigned char file52[] = {
-#embed "web/app/parts/command-panel.js"
+#embed "web/app/parts/code-colours.js"
 };
 
 static const unsigned char file53[] = {
-#embed "web/app/parts/command.js"
+#embed "web/app/parts/command-panel.js"
 };
 
 static const unsigned char file54[] = {
-#embed "web/app/parts/database-switch.js"
+#embed "web/app/parts/command.js"
 };
 
 static const unsigned char file55[] = {
-#embed "web/app/parts/dom.js"
+#embed "web/app/parts/database-switch.js"
 };
 
 static const unsigned char file56[] = {
-#embed "web/app/parts/effect-view.js"
+#embed "web/app/parts/dom.js"
 };
 
 static const unsigned char file57[] = {
-#embed "web/app/parts/key-list.js"
+#embed "web/app/parts/effect-view.js"
 };
 
 static const unsigned char file58[] = {
-#embed "web/app/parts/keys.js"
+#embed "web/app/parts/key-list.js"
 };
 
 static const unsigned char file59[] = {
-#embed "web/app/parts/line-table.js"
+#embed "web/app/parts/keys.js"
 };
 
 static const unsigned char file60[] = {
-#embed "web/app/parts/member-table.js"
+#embed "web/app/parts/line-table.js"
 };
 
 static const unsigned char file61[] = {
-#embed "web/app/parts/origins.js"
+#embed "web/app/parts/member-table.js"
 };
 
 static const unsigned char file62[] = {
-#embed "web/app/parts/palette.js"
+#embed "web/app/parts/origins.js"
 };
 
 static const unsigned char file63[] = {
-#embed "web/app/parts/panel.js"
+#embed "web/app/parts/palette.js"
 };
 
 static const unsigned char file64[] = {
-#embed "web/app/parts/place-sheet.js"
+#embed "web/app/parts/panel.js"
 };
 
 static const unsigned char file65[] = {
-#embed "web/app/parts/plot.js"
+#embed "web/app/parts/place-sheet.js"
 };
 
 static const unsigned char file66[] = {
-#embed "web/app/parts/policy-form.js"
+#embed "web/app/parts/plot.js"
 };
 
 static const unsigned char file67[] = {
-#embed "web/app/parts/rev-tree.js"
+#embed "web/app/parts/policy-form.js"
 };
 
 static const unsigned char file68[] = {
-#embed "web/app/parts/sheet.js"
+#embed "web/app/parts/rev-tree.js"
 };
 
 static const unsigned char file69[] = {
-#embed "web/app/parts/spark-line.js"
+#embed "web/app/parts/sheet.js"
 };
 
 static const unsigned char file70[] = {
-#embed "web/app/play/conflict.js"
+#embed "web/app/parts/spark-line.js"
 };
 
 static const unsigned char file71[] = {
-#embed "web/app/play/databases.js"
+#embed "web/app/play/conflict.js"
 };
 
 static const unsigned char file72[] = {
-#embed "web/app/play/device.js"
+#embed "web/app/play/databases.js"
 };
 
 static const unsigned char file73[] = {
-#embed "web/app/replications/actions.js"
+#embed "web/app/play/device.js"
 };
 
 static const unsigned char file74[] = {
-#embed "web/app/replications/side.js"
+#embed "web/app/replications/actions.js"
 };
 
 static const unsigned char file75[] = {
-#embed "web/app/replications/stored.js"
+#embed "web/app/replications/side.js"
 };
 
 static const unsigned char file76[] = {
-#embed "web/app/router.js"
+#embed "web/app/replications/stored.js"
 };
 
 static const unsigned char file77[] = {
-#embed "web/app/session.js"
+#embed "web/app/router.js"
 };
 
 static const unsigned char file78[] = {
-#embed "web/app/texts/de.js"
+#embed "web/app/session.js"
 };
 
 static const unsigned char file79[] = {
-#embed "web/app/texts/en.js"
+#embed "web/app/texts/de.js"
 };
 
 static const unsigned char file80[] = {
-#embed "web/app/users/password.js"
+#embed "web/app/texts/en.js"
 };
 
 static const unsigned char file81[] = {
-#embed "web/app/value/compare.js"
+#embed "web/app/users/administrators.js"
 };
 
 static const unsigned char file82[] = {
-#embed "web/app/value/json-text.js"
+#embed "web/app/users/password.js"
 };
 
 static const unsigned char file83[] = {
-#embed "web/app/value/json.js"
+#embed "web/app/value/compare.js"
 };
 
 static const unsigned char file84[] = {
-#embed "web/app/value/lines.js"
+#embed "web/app/value/json-text.js"
 };
 
 static const unsigned char file85[] = {
-#embed "web/app/words.js"
+#embed "web/app/value/json.js"
 };
 
 static const unsigned char file86[] = {
-#embed "web/components.css"
+#embed "web/app/value/lines.js"
 };
 
 static const unsigned char file87[] = {
-#embed "web/icons.svg"
+#embed "web/app/words.js"
 };
 
 static const unsigned char file88[] = {
-#embed "web/index.html"
+#embed "web/components.css"
 };
 
 static const unsigned char file89[] = {
-#embed "web/palette.css"
+#embed "web/icons.svg"
 };
 
 static const unsigned char file90[] = {
-#embed "web/play.css"
+#embed "web/index.html"
 };
 
 static const unsigned char file91[] = {
+#embed "web/palette.css"
+};
+
+static const unsigned char file92[] = {
+#embed "web/play.css"
+};
+
+static const unsigned char file93[] = {
 #embed "web/tokens.css"
 };
 
@@ -410,61 +418,63 @@ static const settle_console_file files[] = {
     {"app/pages/docs.js", file34, sizeof file34},
     {"app/pages/files.js", file35, sizeof file35},
     {"app/pages/journal.js", file36, sizeof file36},
-    {"app/pages/login.js", file37, sizeof file37},
-    {"app/pages/missing.js", file38, sizeof file38},
-    {"app/pages/play.js", file39, sizeof file39},
-    {"app/pages/query.js", file40, sizeof file40},
-    {"app/pages/replicate.js", file41, sizeof file41},
-    {"app/pages/replication.js", file42, sizeof file42},
-    {"app/pages/replications.js", file43, sizeof file43},
-    {"app/pages/rights.js", file44, sizeof file44},
-    {"app/pages/server.js", file45, sizeof file45},
-    {"app/pages/settle.js", file46, sizeof file46},
-    {"app/pages/upkeep.js", file47, sizeof file47},
-    {"app/pages/users.js", file48, sizeof file48},
-    {"app/pages/view.js", file49, sizeof file49},
-    {"app/parts/code-area.js", file50, sizeof file50},
-    {"app/parts/code-colours.js", file51, sizeof file51},
-    {"app/parts/command-panel.js", file52, sizeof file52},
-    {"app/parts/command.js", file53, sizeof file53},
-    {"app/parts/database-switch.js", file54, sizeof file54},
-    {"app/parts/dom.js", file55, sizeof file55},
-    {"app/parts/effect-view.js", file56, sizeof file56},
-    {"app/parts/key-list.js", file57, sizeof file57},
-    {"app/parts/keys.js", file58, sizeof file58},
-    {"app/parts/line-table.js", file59, sizeof file59},
-    {"app/parts/member-table.js", file60, sizeof file60},
-    {"app/parts/origins.js", file61, sizeof file61},
-    {"app/parts/palette.js", file62, sizeof file62},
-    {"app/parts/panel.js", file63, sizeof file63},
-    {"app/parts/place-sheet.js", file64, sizeof file64},
-    {"app/parts/plot.js", file65, sizeof file65},
-    {"app/parts/policy-form.js", file66, sizeof file66},
-    {"app/parts/rev-tree.js", file67, sizeof file67},
-    {"app/parts/sheet.js", file68, sizeof file68},
-    {"app/parts/spark-line.js", file69, sizeof file69},
-    {"app/play/conflict.js", file70, sizeof file70},
-    {"app/play/databases.js", file71, sizeof file71},
-    {"app/play/device.js", file72, sizeof file72},
-    {"app/replications/actions.js", file73, sizeof file73},
-    {"app/replications/side.js", file74, sizeof file74},
-    {"app/replications/stored.js", file75, sizeof file75},
-    {"app/router.js", file76, sizeof file76},
-    {"app/session.js", file77, sizeof file77},
-    {"app/texts/de.js", file78, sizeof file78},
-    {"app/texts/en.js", file79, sizeof file79},
-    {"app/users/password.js", file80, sizeof file80},
-    {"app/value/compare.js", file81, sizeof file81},
-    {"app/value/json-text.js", file82, sizeof file82},
-    {"app/value/json.js", file83, sizeof file83},
-    {"app/value/lines.js", file84, sizeof file84},
-    {"app/words.js", file85, sizeof file85},
-    {"components.css", file86, sizeof file86},
-    {"icons.svg", file87, sizeof file87},
-    {"index.html", file88, sizeof file88},
-    {"palette.css", file89, sizeof file89},
-    {"play.css", file90, sizeof file90},
-    {"tokens.css", file91, sizeof file91},
+    {"app/pages/log.js", file37, sizeof file37},
+    {"app/pages/login.js", file38, sizeof file38},
+    {"app/pages/missing.js", file39, sizeof file39},
+    {"app/pages/play.js", file40, sizeof file40},
+    {"app/pages/query.js", file41, sizeof file41},
+    {"app/pages/replicate.js", file42, sizeof file42},
+    {"app/pages/replication.js", file43, sizeof file43},
+    {"app/pages/replications.js", file44, sizeof file44},
+    {"app/pages/rights.js", file45, sizeof file45},
+    {"app/pages/server.js", file46, sizeof file46},
+    {"app/pages/settle.js", file47, sizeof file47},
+    {"app/pages/upkeep.js", file48, sizeof file48},
+    {"app/pages/users.js", file49, sizeof file49},
+    {"app/pages/view.js", file50, sizeof file50},
+    {"app/parts/code-area.js", file51, sizeof file51},
+    {"app/parts/code-colours.js", file52, sizeof file52},
+    {"app/parts/command-panel.js", file53, sizeof file53},
+    {"app/parts/command.js", file54, sizeof file54},
+    {"app/parts/database-switch.js", file55, sizeof file55},
+    {"app/parts/dom.js", file56, sizeof file56},
+    {"app/parts/effect-view.js", file57, sizeof file57},
+    {"app/parts/key-list.js", file58, sizeof file58},
+    {"app/parts/keys.js", file59, sizeof file59},
+    {"app/parts/line-table.js", file60, sizeof file60},
+    {"app/parts/member-table.js", file61, sizeof file61},
+    {"app/parts/origins.js", file62, sizeof file62},
+    {"app/parts/palette.js", file63, sizeof file63},
+    {"app/parts/panel.js", file64, sizeof file64},
+    {"app/parts/place-sheet.js", file65, sizeof file65},
+    {"app/parts/plot.js", file66, sizeof file66},
+    {"app/parts/policy-form.js", file67, sizeof file67},
+    {"app/parts/rev-tree.js", file68, sizeof file68},
+    {"app/parts/sheet.js", file69, sizeof file69},
+    {"app/parts/spark-line.js", file70, sizeof file70},
+    {"app/play/conflict.js", file71, sizeof file71},
+    {"app/play/databases.js", file72, sizeof file72},
+    {"app/play/device.js", file73, sizeof file73},
+    {"app/replications/actions.js", file74, sizeof file74},
+    {"app/replications/side.js", file75, sizeof file75},
+    {"app/replications/stored.js", file76, sizeof file76},
+    {"app/router.js", file77, sizeof file77},
+    {"app/session.js", file78, sizeof file78},
+    {"app/texts/de.js", file79, sizeof file79},
+    {"app/texts/en.js", file80, sizeof file80},
+    {"app/users/administrators.js", file81, sizeof file81},
+    {"app/users/password.js", file82, sizeof file82},
+    {"app/value/compare.js", file83, sizeof file83},
+    {"app/value/json-text.js", file84, sizeof file84},
+    {"app/value/json.js", file85, sizeof file85},
+    {"app/value/lines.js", file86, sizeof file86},
+    {"app/words.js", file87, sizeof file87},
+    {"components.css", file88, sizeof file88},
+    {"icons.svg", file89, sizeof file89},
+    {"index.html", file90, sizeof file90},
+    {"palette.css", file91, sizeof file91},
+    {"play.css", file92, sizeof file92},
+    {"tokens.css", file93, sizeof file93},
 };
 
 size_t settle_console_count(void) { return sizeof files / sizeof files[0]; }

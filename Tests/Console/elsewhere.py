@@ -48,7 +48,7 @@ def lines_can_be_pasted(room):
     server.ask("PUT", database + "/_journal", True)
     tool = server.settle
     pages = {
-        "#/": '"a+b$(c)"', "#/users": "total_rows", "#/server": "couchdb", "#/activity": "[", "#/replications": "total_rows",
+        "#/": '"a+b$(c)"', "#/users": "total_rows", "#/server": "couchdb", "#/activity": "[", "#/log": "log", "#/replications": "total_rows",
         f"#/db/{database}/docs": "it's", f"#/db/{database}/docs?q=it*": "it's", f"#/db/{database}/docs?q=it*&from=it's": "it's",
         f"#/db/{database}/docs?q=" + "word contains \"'quoted'\"".replace(" ", "+").replace('"', "%22"): "it's",
         f"#/db/{database}/changes": "it's", f"#/db/{database}/conflicts": "total_rows", f"#/db/{database}/design": "words", f"#/db/{database}/design/words": "views",

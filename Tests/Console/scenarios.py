@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 
 from admin import ADMIN
+from administering import ADMINISTERING
 from data import DATA
 from documents import DOCUMENTS
 from effects import EFFECTS
@@ -35,7 +36,7 @@ PAGES = ["#/", "#/groceries/docs?fields=name,count", "#/groceries/doc/milk", "#/
          "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop",
          "#/db/groceries/view/shop?view=by-count", "#/db/groceries/compare/milk",
          "#/groceries/rights", "#/groceries/upkeep", "#/groceries/files", "#/groceries/journal",
-         "#/users", "#/server", "#/activity", "#/replications", "#/replicate", "#/replication/_replicator%2Fnone", "#/login", "#/none/none/none"]
+         "#/users", "#/server", "#/activity", "#/log", "#/replications", "#/replicate", "#/replication/_replicator%2Fnone", "#/login", "#/none/none/none"]
 
 
 def conflicts(server, database="groceries"):
@@ -517,7 +518,7 @@ SCENARIOS = [
     a_second_language, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
-    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK, *PLAY, *DATA, *ADMIN,
+    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK, *PLAY, *DATA, *ADMIN, *ADMINISTERING,
 ]
 
 # What is also done in Firefox, and with the databases in PostgreSQL.

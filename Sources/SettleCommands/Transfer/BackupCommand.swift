@@ -13,9 +13,11 @@ enum BackupCommand: Command {
             what was changed since the last one. Every moment can be restored. Each database is saved as it was at \
             one point in time.
 
-            The files are what `settle export` writes. A backup has no bodies of old revisions, no indexes and no \
-            dates to expire. `settle verify DIR` compares all files with their digests, and `settle restore` restores \
-            a moment.
+            The files are what `settle export` writes. A backup has no bodies of old revisions, no indexes and no dates to \
+            expire. `settle verify DIR` compares all files with their digests, and `settle restore` restores a moment.
+
+            At the end each database gets the local document _local/settle-backup, from which the web console shows how old \
+            the last backup is. Where the user may not write it, that is only reported. No backup and no export contains it.
             """,
         operands: [Operand("SOURCE", "URL of a server, or folder"), Operand("DIR", "the folder of the backups")],
         options: [

@@ -45,7 +45,22 @@ final class BackupRun {
             moment.server = try write("server.json") { try $0.write(settings) }
         }
         try folder.finish(moment)
+        try record()
         return moment
+    }
+
+    /// Records the finished backup in each database. A record that can't be written does not make the backup fail.
+    private func record() throws {
+        let finished = WallTime.now().precise
+        for (name, entry) in moment.databases {
+            let record = BackupRecord(moment: moment.name, finished: finished, sequence: entry.sequence)
+            do { _ = try source.withDatabase(name) { try record.store(in: $0) } } catch let error as CommandError
+                where error.status != .interrupted
+            {
+                let problem = "the backup is whole, but could not be recorded in the database: \(error.message)"
+                console.complain("\(name): \(problem)", json: ["db": .string(name), "warning": .string(problem)])
+            }
+        }
     }
 
     private func backUp(_ name: String, _ client: Client) throws -> BackupMoment.Entry {
@@ -93,6 +108,37 @@ final class BackupRun {
         try output.finish()
         bytes += output.count
         return try folder.described(file, in: moment.name, folder: place)
+    }
+}
+
+// MARK: - BackupRecord
+
+/// The record of a database's newest backup, from which the server knows how old it is: a local document, which no backup
+/// and no export contains.
+struct BackupRecord {
+    /// The id of the document.
+    static let id = DocumentID(unchecked: "_local/settle-backup")
+    private static let path = HTTPPath(segments: ["_local", "settle-backup"])
+
+    /// The name of the moment.
+    let moment: String
+    /// The time when all files were written.
+    let finished: String
+    /// The position of the last change in the backup.
+    let sequence: JSONValue
+
+    /// Writes the record, unless the database is at a server of another product.
+    ///
+    /// - Throws: ``CommandError``, with status `refused` if the user may not write to the database.
+    func store(in client: Client) throws {
+        guard try client.isAtSettle() else { return }
+        var record: JSONValue = [
+            "moment": .string(moment), "finished": .string(finished), "update_seq": sequence,
+        ]
+        do { record["_rev"] = try client.json("GET", Self.path)["_rev"] } catch let error as CommandError
+            where error.status == .notFound
+        {}
+        try client.json("PUT", Self.path, body: record)
     }
 }
 

@@ -187,8 +187,9 @@ final class Exporter {
         }
     }
 
-    /// Writes a local document.
+    /// Writes a local document, unless it is the record of a backup, which would be wrong wherever it is imported.
     func write(local id: DocumentID, _ body: DocumentBody) throws {
+        if id == BackupRecord.id { return }
         try output.write(WireDocument(id: id.string, body: body).bytes(.bodyLate) + [UInt8(ascii: "\n")])
         counts.locals += 1
     }

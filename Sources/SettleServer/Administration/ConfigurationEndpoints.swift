@@ -44,7 +44,11 @@ enum ConfigurationEndpoints {
     }
 
     private static func changed(_ setting: LiveSetting, _ context: RequestContext, _ old: String) -> HTTPResponse {
-        let name = "\(setting.section)/\(setting.key)"
+        changed("\(setting.section)/\(setting.key)", context, old)
+    }
+
+    /// Logs a change, and answers it with the old value.
+    static func changed(_ name: String, _ context: RequestContext, _ old: String) -> HTTPResponse {
         context.options.log?.notice("setting_changed", ["setting": name, "user": context.user.name ?? ""])
         return .json(.string(old))
     }
@@ -74,9 +78,9 @@ enum ConfigurationEndpoints {
     /// Whether `text` is the value that a fixed setting already has.
     private static func isKept(_ context: RequestContext, _ text: String) throws -> Bool {
         let (section, key) = (context.parameter("section"), context.parameter("key"))
-        guard isHere(context), context.options.security.allowsLiveSettings, LiveSetting.find(section, key) == nil,
-            section != VisibleSettings.administrators
-        else { return false }
+        guard isHere(context), context.options.security.allowsLiveSettings, LiveSetting.find(section, key) == nil else {
+            return false
+        }
         return try values(context).first { $0.name == key }?.value == text
     }
 
@@ -85,10 +89,17 @@ enum ConfigurationEndpoints {
         guard isHere(context), let setting = LiveSetting.find(section, key) else {
             throw HTTPError.forbidden("This can't be configured while the server runs.")
         }
-        guard setting.isSwitch || context.options.security.allowsLiveSettings else {
+        if !setting.isSwitch { try checkLive(context) }
+        return setting
+    }
+
+    /// Checks that the server's configuration lets administrators change it over HTTP.
+    ///
+    /// - Throws: ``HTTPError`` with status 403, which names the option.
+    static func checkLive(_ context: RequestContext) throws {
+        guard isHere(context), context.options.security.allowsLiveSettings else {
             throw HTTPError.forbidden(
                 "This can't be configured while the server runs, unless its configuration sets `live_settings`.")
         }
-        return setting
     }
 }

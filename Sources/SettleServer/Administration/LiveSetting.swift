@@ -3,7 +3,8 @@ internal import SettlePlatform
 
 /// A setting that can be changed while the server runs: its name in CouchDB's configuration, and its value as text.
 ///
-/// No such setting names a program, a path, an address or a person, and none opens a database.
+/// No such setting names a program, a path, an address or a person, and none opens a database. Administrators have
+/// endpoints of their own, ``AdministratorEndpoints``.
 struct LiveSetting: Sendable {
     let section: String
     let key: String

@@ -143,6 +143,14 @@ enum NodeEndpoints {
             body: .bytes(administration.stored))
     }
 
+    /// `GET /_node/{node}/_log`: the newest events, and requests that failed, were cut off or took long, the newest first;
+    /// an extension of CouchDB's API. Each node has its own.
+    static let log: Endpoint = .work { context in
+        try ConfigurationEndpoints.checkNode(context)
+        let limit = try context.query.count("limit", 100)
+        return .json(["log": .array(context.options.log?.recent.newest(limit) ?? [])])
+    }
+
     /// `GET /_node/{node}/_versions`: the versions of this server's parts; CouchDB's parts, such as Erlang, are
     /// missing.
     static let versions: Endpoint = .work { context in

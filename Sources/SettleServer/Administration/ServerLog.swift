@@ -14,6 +14,11 @@ public final class ServerLog: Sendable {
     private let format: LogFormat
     private let events: LogFile?
     private let requests: LogFile?
+    /// The newest lines, which are kept also without files.
+    let recent = RecentLog()
+
+    /// A log in memory only.
+    init() { (format, events, requests) = (.text, nil, nil) }
 
     /// Opens the logs.
     ///
@@ -66,11 +71,12 @@ public final class ServerLog: Sendable {
         events?.close()
     }
 
-    /// Whether requests are logged.
-    var takesRequests: Bool { requests != nil }
+    /// Whether all requests are logged, not only the notable ones in memory.
+    var hasRequests: Bool { requests != nil }
 
     func request(_ record: RequestRecord) {
-        guard let requests else { return }
+        let isNotable = record.isNotable
+        guard requests != nil || isNotable else { return }
         let (seconds, fraction) = record.duration.components
         let micros = seconds * 1_000_000 + fraction / 1_000_000_000_000
         func text(_ value: String?) -> JSONValue { value.flatMap { $0.isEmpty ? nil : .string($0) } ?? .null }
@@ -82,17 +88,22 @@ public final class ServerLog: Sendable {
             ("seconds", JSONNumber(Double(micros) / 1_000_000).map(JSONValue.number) ?? .null),
         ]
         if record.isCut { fields.append(("cut", true)) }
-        requests.write(LogLine(fields, bare: 8).bytes(format))
+        requests?.write(LogLine(fields, bare: 8).bytes(format))
+        guard isNotable else { return }
+        let level = (record.status ?? 0) >= 500 ? "error" : "warning"
+        let names: [(name: String, value: JSONValue)] = [("level", .string(level)), ("event", "request")]
+        recent.add(LogLine(names + fields, bare: 2).members, .request)
     }
 
     private func write(_ level: String, _ event: String, _ details: [(String, String)]) {
         // If the event has the same name as the level, a text log prints the word once.
-        let names: [(String, JSONValue)] = [("level", .string(level)), ("event", .string(event))]
         let isSaidOnce = format == .text && level == event
-        let fields: [(name: String, value: JSONValue)] =
-            (isSaidOnce ? [names[0]] : names)
-            + details.map { ($0.0, .string(URLRedaction.text($0.1))) }
-        events?.write(LogLine(fields, bare: isSaidOnce ? 1 : 2).bytes(format))
+        let names: [(name: String, value: JSONValue)] = [("level", .string(level)), ("event", .string(event))]
+        let fields = names + details.map { (name: $0.0, value: JSONValue.string(URLRedaction.text($0.1))) }
+        recent.add(LogLine(fields, bare: 2).members, .event)
+        guard let events else { return }
+        let written = isSaidOnce ? [names[0]] + fields.dropFirst(2) : fields
+        events.write(LogLine(written, bare: isSaidOnce ? 1 : 2).bytes(format))
     }
 }
 
@@ -119,11 +130,14 @@ struct LogLine {
         self.bare = bare
     }
 
+    /// The members of the line in JSON.
+    var members: JSONObject {
+        JSONObject([("time", JSONValue.string(time))] + fields.map { ($0.name, $0.value) })
+    }
+
     func bytes(_ format: LogFormat) -> [UInt8] {
         switch format {
-        case .json:
-            let members = [("time", JSONValue.string(time))] + fields.map { ($0.name, $0.value) }
-            return JSONValue.object(JSONObject(members)).utf8 + [UInt8(ascii: "\n")]
+        case .json: return JSONValue.object(members).utf8 + [UInt8(ascii: "\n")]
         case .text:
             let words = fields.enumerated().map { index, field in
                 index < bare ? Self.word(field.value) : "\(field.name)=\(Self.word(field.value))"

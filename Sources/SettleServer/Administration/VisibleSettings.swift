@@ -9,8 +9,8 @@ struct VisibleSettings {
     /// The sections with their settings, in order.
     let sections: [(name: String, values: [(name: String, value: String)])]
 
-    /// The section that lists the administrators.
-    static let administrators = "admins"
+    /// The text in place of a password's hash.
+    static let hidden = "(hidden)"
 
     init(_ options: ServerOptions, _ live: LiveSettings, administrators: [String]) {
         let security = options.security
@@ -60,7 +60,7 @@ struct VisibleSettings {
         ]
         sections.append(("httpd", old))
         if security.allowsLiveSettings {
-            sections.append((Self.administrators, administrators.map { ($0, "(hidden)") }))
+            sections.append(("admins", administrators.map { ($0, Self.hidden) }))
         }
         sections.append(("text_indexes", [("enable", "\(live.makesTextIndexes)")]))
         sections.append(

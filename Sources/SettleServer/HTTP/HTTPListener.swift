@@ -86,4 +86,22 @@ struct RequestRecord: Sendable {
     let duration: Duration
     /// Whether the connection ended before the response did.
     let isCut: Bool
+
+    /// Whether the request is kept in memory for administrators.
+    var isNotable: Bool { Self.isNotable(target, status: status, duration, isCut: isCut) }
+
+    /// Whether a request failed by the server's fault, was cut off, or took a second. Feeds that wait, and connections of
+    /// Couchbase Lite, last and end as their clients want.
+    static func isNotable(_ target: RequestTarget, status: Int?, _ duration: Duration, isCut: Bool) -> Bool {
+        if let status, status >= 500 { return true }
+        return (isCut || duration >= .seconds(1)) && !waits(target)
+    }
+
+    private static func waits(_ target: RequestTarget) -> Bool {
+        switch target.segments.last {
+        case "_changes", "_db_updates": target.query["feed"].map { $0 != "normal" } ?? false
+        case "_blipsync": true
+        default: false
+        }
+    }
 }

@@ -34,8 +34,10 @@ struct ListenerOptions: Sendable {
     var trustedProxies = TrustedProxies()
     /// The TLS certificate; `nil` for a server without TLS.
     var certificate: Certificate?
-    /// Called with each finished request, on a thread that must not wait.
+    /// Called with each finished request that is notable, on a thread that must not wait.
     var observer: (@Sendable (RequestRecord) -> Void)?
+    /// Whether the observer is called with the other requests too.
+    var observesAll = false
     /// Called with a problem that an operator should know, such as an answer that can't be sent as it is.
     var warn: (@Sendable (String) -> Void)?
 

@@ -244,7 +244,7 @@ final class MicroHTTPDExchange: Sendable {
             state.isSuspended = false
             state.body.drop()
             defer { state.isInside = false }
-            return (state.pump, options.observer == nil ? nil : makeRecord(state, isCut: isCut), state.isInside)
+            return (state.pump, makeRecord(state, isCut: isCut), state.isInside)
         }
         pump?.close()
         if wasInside { gate.leave() }
@@ -325,12 +325,16 @@ final class MicroHTTPDExchange: Sendable {
 }
 
 extension MicroHTTPDExchange {
-    private func makeRecord(_ state: State, isCut: Bool) -> RequestRecord {
+    /// The outcome of the request; `nil` if there is no observer for it.
+    private func makeRecord(_ state: State, isCut: Bool) -> RequestRecord? {
+        guard options.observer != nil else { return nil }
         let response = state.isQueued ? state.response : nil
+        let duration = ContinuousClock.now - start
+        guard options.observesAll || RequestRecord.isNotable(target, status: response?.status, duration, isCut: isCut)
+        else { return nil }
         return RequestRecord(
             target: target, method: state.method, peer: state.client, id: response?.headers["X-Couch-Request-ID"],
-            user: response?.user, status: response?.status, bytes: state.sent, duration: ContinuousClock.now - start,
-            isCut: isCut)
+            user: response?.user, status: response?.status, bytes: state.sent, duration: duration, isCut: isCut)
     }
 
     /// Responds before the body has arrived; the library then closes the connection.

@@ -267,6 +267,16 @@ extension HTTPQuery {
     /// Whether a parameter is exactly `true`.
     func isTrue(_ name: String) -> Bool { self[name] == "true" }
 
+    /// A parameter that is a whole number of at least zero.
+    ///
+    /// - Throws: ``HTTPError`` with status 400.
+    func count(_ name: String, _ standard: Int) throws -> Int {
+        guard let text = self[name] else { return standard }
+        guard let count = Int(text) else { throw HTTPError.queryParse("\(name) must be an integer") }
+        guard count >= 0 else { throw HTTPError.queryParse("\(name) not in range of [0,infinity]") }
+        return count
+    }
+
     /// A parameter parsed as JSON.
     func json(_ name: String) throws -> JSONValue? { try self[name].map { try JSONValue(parsing: $0) } }
 

@@ -31,6 +31,12 @@ enum RoutingTable {
         Route("/_scheduler/docs/{what...}", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.documents]),
         Route("/_scheduler/{what...}", .serverAdmin, "GET,HEAD", [:]),
         Route(
+            "/_node/{node}/_config/admins/{name}", .serverAdmin, "GET,PUT,DELETE",
+            [
+                "GET": AdministratorEndpoints.read, "PUT": AdministratorEndpoints.put,
+                "DELETE": AdministratorEndpoints.delete,
+            ]),
+        Route(
             "/_node/{node}/_config/{section}/{key}", .serverAdmin, "GET,PUT,DELETE",
             [
                 "GET": ConfigurationEndpoints.read, "PUT": ConfigurationEndpoints.put,
@@ -42,6 +48,7 @@ enum RoutingTable {
         Route("/_node/{node}/_stats", .metrics, "GET", ["GET": MonitoringEndpoints.statistics]),
         Route("/_node/{node}/_stats/{what...}", .metrics, "GET", ["GET": MonitoringEndpoints.statistics]),
         Route("/_node/{node}/_settings", .serverAdmin, "GET", ["GET": NodeEndpoints.settings]),
+        Route("/_node/{node}/_log", .serverAdmin, "GET", ["GET": NodeEndpoints.log]),
         Route("/_node/{node}/_versions", .serverAdmin, "GET", ["GET": NodeEndpoints.versions]),
         Route("/_node/{node}", .serverAdmin, "GET", ["GET": NodeEndpoints.node]),
         Route("/_node/{what...}", .serverAdmin, "GET", notYet("/_node", "GET", "PUT", "DELETE", "POST")),
@@ -76,6 +83,7 @@ enum RoutingTable {
         Route(
             "/{db}/_security", .member, "PUT,GET",
             ["GET": SecurityEndpoints.read, "PUT": SecurityEndpoints.put], stricter: ["PUT": .settings], body: .whole),
+        Route("/{db}/_access", .databaseAdmin, "POST", ["POST": AccessEndpoints.explain], body: .whole),
         Route(
             "/{db}/_bulk_docs", .member, "POST", ["POST": BulkEndpoints.bulkDocuments], scripts: .writing, body: .whole),
         Route("/{db}/_bulk_get", .member, "POST", ["POST": BulkEndpoints.bulkGet], body: .whole),

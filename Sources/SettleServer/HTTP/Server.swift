@@ -48,6 +48,9 @@ public final class Server: Sendable {
     }
 
     private init(serving store: any ServerStore, _ options: ServerOptions) {
+        var options = options
+        // Without files it still keeps the newest lines in memory, for administrators.
+        options.log = options.log ?? ServerLog()
         self.options = options
         given = Guarded(options)
         state = ServerState(store: store, options: options)
@@ -95,7 +98,10 @@ public final class Server: Sendable {
         settings.uploadFolder = try state.databases.makeUploadFolder()
         settings.trustedProxies = TrustedProxies(options.security.trustedProxies)
         settings.warn = { [log = options.log] in log?.warning($0) }
-        if let log = options.log, log.takesRequests { settings.observer = { log.request($0) } }
+        if let log = options.log {
+            settings.observer = { log.request($0) }
+            settings.observesAll = log.hasRequests
+        }
         return settings
     }
 
@@ -177,10 +183,6 @@ public final class Server: Sendable {
     ///   - password: The password.
     /// - Throws: ``DatabaseError`` for an invalid name or password, or when the settings can't be written.
     public func setAdministrator(_ name: String, password: String) throws {
-        guard !name.isEmpty, !name.hasPrefix("_"), !name.utf8.contains(UInt8(ascii: ":")), !password.isEmpty else {
-            throw DatabaseError(
-                .invalid, "an administrator needs a password, and a name without a colon or an underscore in front")
-        }
         try state.administration.set(name, password: Array(password.utf8))
     }
 

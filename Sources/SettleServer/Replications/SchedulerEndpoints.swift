@@ -10,7 +10,7 @@ enum SchedulerEndpoints {
 
     /// `GET /_scheduler/jobs`
     static let jobs: Endpoint = .work(\.replications) { replications, context in
-        let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
+        let (limit, skip) = (try context.query.count("limit", 100), try context.query.count("skip", 0))
         let (page, total) = replications.jobs(skip: skip, limit: limit)
         return .json([
             "total_rows": .number(JSONNumber(total)), "offset": .number(JSONNumber(min(skip, total))),
@@ -31,7 +31,7 @@ enum SchedulerEndpoints {
     /// Lite.
     static let ledger: Endpoint = .work(\.replications) { replications, context in
         let id = context.parameter("id").replacing(" ", with: "+")
-        let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
+        let (limit, skip) = (try context.query.count("limit", 100), try context.query.count("skip", 0))
         guard let ledger = try replications.ledger(of: id) ?? mobileLedger(id, context) else {
             guard replications.job(id) != nil else { throw HTTPError.missing }
             throw HTTPError.notFound("Another node runs this replication; ask that one.")
@@ -83,7 +83,7 @@ enum SchedulerEndpoints {
     private static func list(
         _ name: String, _ replications: ReplicationService, _ context: RequestContext
     ) throws -> HTTPResponse {
-        let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
+        let (limit, skip) = (try context.query.count("limit", 100), try context.query.count("skip", 0))
         let wanted = try wantedStates(context)
         let database = try context.databases.open(name)
         var (shown, passed, range) = ([JSONValue](), 0, DocumentRange())
@@ -115,12 +115,5 @@ enum SchedulerEndpoints {
                 "Unknown states \(unknown.joined(separator: ",")). Choose from: \(states.joined(separator: ","))")
         }
         return wanted
-    }
-
-    private static func count(_ name: String, _ standard: Int, _ context: RequestContext) throws -> Int {
-        guard let text = context.query[name] else { return standard }
-        guard let count = Int(text) else { throw HTTPError.queryParse("\(name) must be an integer") }
-        guard count >= 0 else { throw HTTPError.queryParse("\(name) not in range of [0,infinity]") }
-        return count
     }
 }

@@ -1,3 +1,4 @@
+internal import SettleCore
 internal import SettleDatabase
 internal import SettleReplication
 
@@ -66,6 +67,17 @@ struct AccessCheck: Sendable {
         throw HTTPError.notAdmin(user)
     }
 
+    /// What a user may do in a database with a security object, and why. The rules of `_users`, `_replicator` and single
+    /// documents restrict it further.
+    func standing(of user: User, _ security: SecurityObject) -> AccessStanding {
+        // A server may refuse all requests without a login.
+        if user.name == nil, options.anonymousAccess != .everywhere {
+            return AccessStanding(isAdmin: false, isMember: false, reasons: [])
+        }
+        return AccessStanding(
+            isAdmin: security.isAdmin(user), isMember: security.isMember(user), reasons: security.reasons(for: user))
+    }
+
     private func checkServerAdmin(_ user: User) throws {
         guard user.isServerAdmin else { throw HTTPError.unauthorized("You are not a server admin.") }
     }
@@ -85,5 +97,97 @@ extension HTTPError {
     static func notAdmin(_ user: User) -> HTTPError {
         let reason = "You are not a db or server admin."
         return user.name == nil ? .unauthorized(reason) : .forbidden(reason)
+    }
+}
+
+// MARK: - AccessStanding
+
+/// The rights of a user in a database, with their reasons.
+struct AccessStanding: Sendable {
+    /// A reason why a user has a right.
+    struct Reason: Sendable, Hashable {
+        /// What the user may do.
+        enum Right: String, Sendable {
+            case admin
+            case member
+        }
+
+        /// What gives the right: the name or a role in the security object, a list of members that is empty, being an
+        /// administrator of the server, or being an administrator of the database.
+        enum Ground: Sendable, Hashable {
+            case name(String)
+            case role(String)
+            case open
+            case serverAdmin
+            case admin
+        }
+
+        let right: Right
+        let ground: Ground
+
+        /// `{"right":"member","by":"role","value":"staff"}`
+        var json: JSONValue {
+            let (name, value): (String, String?) =
+                switch ground {
+                case .name(let name): ("name", name)
+                case .role(let role): ("role", role)
+                case .open: ("open", nil)
+                case .serverAdmin: ("server_admin", nil)
+                case .admin: ("admin", nil)
+                }
+            var json: JSONValue = ["right": .string(right.rawValue), "by": .string(name)]
+            json["value"] = value.map { .string($0) }
+            return json
+        }
+    }
+
+    let isAdmin: Bool
+    let isMember: Bool
+    /// The reasons for both rights, those of administrators first.
+    let reasons: [Reason]
+}
+
+// MARK: - AccessEndpoints
+
+/// What users may do in a database.
+enum AccessEndpoints {
+    /// `POST /{db}/_access`: what a user may do, by the stored security object or the one in the request. Nothing is
+    /// written.
+    ///
+    /// A name without an account is judged without roles, and `null` is a request without a login.
+    static let explain: Endpoint = .work(\.access) { access, context in
+        try context.requireContentType()
+        let members = try context.jsonObject()
+        try members.requireMembers(among: ["user", "security"])
+        guard let given = members["user"] else {
+            throw HTTPError.badRequest("`user` must be a name, or null for requests without a login")
+        }
+        let database = try context.database()
+        let security = try members["security"].map { try SecurityObject($0) } ?? SecurityObject(of: database)
+        let (user, isKnown) = try user(given, context)
+        let standing = access.standing(of: user, security)
+        return .json([
+            "user": user.name.map(JSONValue.string) ?? .null, "known": .bool(isKnown),
+            "roles": .array(user.roles.map(JSONValue.string)), "server_admin": .bool(user.isServerAdmin),
+            "admin": .bool(standing.isAdmin), "member": .bool(standing.isMember),
+            "reasons": .array(standing.reasons.map(\.json)),
+        ])
+    }
+
+    private static func user(_ json: JSONValue, _ context: RequestContext) throws -> (user: User, isKnown: Bool) {
+        if json.isNull { return (.anonymous, false) }
+        guard let name = json.string, !name.isEmpty else {
+            throw HTTPError.badRequest("`user` must be a name, or null for requests without a login")
+        }
+        do {
+            let accounts = context.service(\.authenticator).accounts
+            guard let account = try accounts.find(name, in: context.databases) else {
+                return (User(name: name, roles: []), false)
+            }
+            return (User(name: name, roles: account.roles), true)
+        } catch let error as HTTPError where error.status == 401 {
+            // The document has a conflict. With 401 the client would believe that its own login failed.
+            throw HTTPError(409, "conflict", error.reason)
+        }
     }
 }

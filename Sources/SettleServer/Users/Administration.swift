@@ -13,6 +13,8 @@ final class Administration: Sendable {
         var version: Int64?
         /// Administrators from the options, which are not stored.
         var others: [String: PasswordHash]
+        /// The stored administrators whose passwords were set when this server was started.
+        var given: Set<String> = []
         var isLoaded = false
     }
 
@@ -85,10 +87,24 @@ final class Administration: Sendable {
         return isMade ? password : nil
     }
 
-    /// Sets an administrator's password, and stores its hash. If the password is unchanged, its hash stays: a new
-    /// salt at each start, or on each node, would end the sessions.
+    /// Checks the name and the password of an administrator.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid`.
+    static func check(_ name: String, password: [UInt8]) throws {
+        guard !name.isEmpty, !name.hasPrefix("_"), !name.utf8.contains(UInt8(ascii: ":")), !password.isEmpty else {
+            throw DatabaseError(
+                .invalid, "an administrator needs a password, and a name without a colon or an underscore in front")
+        }
+    }
+
+    /// Sets an administrator's password at the start of the server, and stores its hash. If the password is unchanged,
+    /// its hash stays: a new salt at each start, or on each node, would end the sessions.
+    ///
+    /// - Throws: ``DatabaseError`` for an invalid name or password, or when the settings can't be written.
     func set(_ name: String, password: [UInt8]) throws {
+        try Self.check(name, password: password)
         try load()
+        _ = state.withLock { $0.given.insert(name) }
         if isSet(name, password, in: state.withLock(\.settings)) { return }
         let hash = try hasher.hash(password)
         try change { settings in
@@ -103,6 +119,56 @@ final class Administration: Sendable {
             hash.scheme == .derived(.sha256, iterations: hasher.iterations, fromSimple: false)
         else { return false }
         return (try? hash.verify(password)) == true
+    }
+
+    /// Whether an administrator's password was set when this server was started, by its options or the command line.
+    /// The next start would undo any change.
+    func isGiven(_ name: String) -> Bool { state.withLock { $0.others[name] != nil || $0.given.contains(name) } }
+
+    /// Replaces the hash of an administrator's password, or adds an administrator. A new hash ends the sessions.
+    ///
+    /// - Returns: Whether there was an administrator of this name.
+    /// - Throws: ``DatabaseError`` when the settings can't be written.
+    func replace(_ name: String, by hash: PasswordHash) throws -> Bool {
+        try load()
+        var isKnown = false
+        try change { settings in
+            isKnown = settings.admins[name] != nil
+            settings.admins[name] = hash
+            return true
+        }
+        return isKnown
+    }
+
+    /// The outcome of removing an administrator.
+    enum Removal: Sendable {
+        case removed
+        case missing
+        /// Nothing was removed, because a server without administrators can't be managed.
+        case last
+    }
+
+    /// Removes an administrator, which ends the sessions.
+    ///
+    /// - Throws: ``DatabaseError`` when the settings can't be written.
+    func remove(_ name: String) throws -> Removal {
+        try load()
+        let hasOthers = state.withLock { !$0.others.isEmpty }
+        var outcome = Removal.missing
+        try change { settings in
+            guard settings.admins[name] != nil else {
+                outcome = .missing
+                return false
+            }
+            guard hasOthers || settings.admins.count > 1 else {
+                outcome = .last
+                return false
+            }
+            settings.admins[name] = nil
+            outcome = .removed
+            return true
+        }
+        return outcome
     }
 
     /// The configuration changed over HTTP, by `section/key`.

@@ -121,6 +121,13 @@ extension PasswordHash {
 }
 
 extension PasswordHash {
+    /// Whether some password may match: the key is derived, within the bounds, and as long as its function makes it.
+    var isComplete: Bool {
+        guard case .derived(let function, let iterations, _) = scheme else { return false }
+        return (1...Self.maximumIterations).contains(iterations)
+            && Hexadecimal.decode(hash)?.count == function.length
+    }
+
     /// A copy with another number of iterations, which matches no password.
     func withIterations(_ count: Int) -> PasswordHash {
         PasswordHash(.derived(.sha256, iterations: count, fromSimple: false), salt: salt, hash: hash)

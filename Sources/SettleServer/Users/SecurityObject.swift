@@ -18,6 +18,18 @@ struct SecurityObject: Sendable {
             if let name = user.name, names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { return true }
             return user.roles.contains { role in roles.contains { $0.utf8.elementsEqual(role.utf8) } }
         }
+
+        /// The entries by which the group contains the user.
+        func grounds(for user: User) -> [AccessStanding.Reason.Ground] {
+            var grounds: [AccessStanding.Reason.Ground] = []
+            if let name = user.name, names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
+                grounds.append(.name(name))
+            }
+            for role in user.roles where roles.contains(where: { $0.utf8.elementsEqual(role.utf8) }) {
+                grounds.append(.role(role))
+            }
+            return grounds
+        }
     }
 
     /// The object of a new database: only administrators of the server have access.
@@ -49,6 +61,16 @@ struct SecurityObject: Sendable {
 
     /// Whether the user may read and write documents.
     func isMember(_ user: User) -> Bool { isAdmin(user) || members.isEmpty || members.contains(user) }
+
+    /// The reasons for the user's rights: all entries that give them, so that nobody removes only one of two.
+    func reasons(for user: User) -> [AccessStanding.Reason] {
+        let byServer: [AccessStanding.Reason.Ground] = user.isServerAdmin ? [.serverAdmin] : []
+        let forAdmin = byServer + admins.grounds(for: user)
+        let byAdmin: [AccessStanding.Reason.Ground] = forAdmin.isEmpty ? [] : [.admin]
+        let forMember = byAdmin + (members.isEmpty ? [.open] : members.grounds(for: user))
+        return forAdmin.map { AccessStanding.Reason(right: .admin, ground: $0) }
+            + forMember.map { AccessStanding.Reason(right: .member, ground: $0) }
+    }
 
     private static func group(_ json: JSONValue?) throws -> Group {
         guard let json else { return Group() }

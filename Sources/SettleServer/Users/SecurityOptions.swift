@@ -44,7 +44,7 @@ public struct SecurityOptions: Sendable {
     /// Authentication by a proxy; `nil`, the default, for none.
     public var proxy: ProxyOptions?
     /// Whether administrators may change some configuration over HTTP, persistently: limits of documents and
-    /// requests, CORS, and whether text indexes are created; `false` by default.
+    /// requests, CORS, whether text indexes are created, and the administrators; `false` by default.
     public var allowsLiveSettings = false
     /// The proxies whose headers are trusted. Their `X-Forwarded-For` gives the client's address for the lock-out
     /// and the log. Their `Forwarded`, `X-Forwarded-Host`, `-Proto`, `-Ssl` and `-Prefix` give the address of the

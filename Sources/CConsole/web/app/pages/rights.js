@@ -4,13 +4,18 @@ import { setQuery } from '../router.js';
 import { h, bdi, button, field, head, replace } from '../parts/dom.js';
 import { panel, errorBox, unsaved } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
-import { GROUPS, LISTS, differences, listsOf, sentence, standing, withLists } from '../documents/permissions.js';
+import { GROUPS, LISTS, differences, listsOf, sentence, withLists } from '../documents/permissions.js';
 import { parse, stringify } from '../value/json.js';
 import { format } from '../value/json-text.js';
 import { t } from '../words.js';
 
 const KNOWN = 1000; // users whose names and roles are offered
+const CALM = 200; // milliseconds without a change before a user is judged
 const LABELS = { members: t.rights.members, admins: t.rights.administrators, names: t.rights.names, roles: t.rights.roles };
+/** Why the server says that a user has a right. */
+const REASONS = {
+  name: () => t.rights.byName, role: t.rights.byRole, open: () => t.rights.openToAll, server_admin: () => t.rights.anAdministrator, admin: () => t.rights.ofTheDatabase,
+};
 const HINTS = { members: t.rights.readAndWrite, admins: t.rights.alsoDesign };
 
 export default function page({ db, query, signal, setTitle, setSame }) {
@@ -19,9 +24,9 @@ export default function page({ db, query, signal, setTitle, setSame }) {
   const [problems, told, chips, check, changes] = [h('div'), h('div', { role: 'status' }), {}, h('div', { role: 'status' }), h('ul')];
   const area = codeArea({ text: '{}', label: t.rights.theSecurityObject });
   const offered = Object.fromEntries(LISTS.map(list => [list, h('datalist', { id: `known-${list}` })]));
-  const users = new Map(); // roles by names
   let [value, lists, stored] = [new Map(), listsOf(new Map()), '{}'];
   let isForm = query.as !== 'json';
+  let [turn, timer] = [0, 0]; // of judging a user
 
   const typed = {};
   const groups = GROUPS.map(group => h('section', { class: 'card stack' }, h('h2', {}, LABELS[group]),
@@ -104,13 +109,27 @@ export default function page({ db, query, signal, setTitle, setSame }) {
     drawCheck();
   }
 
+  /** Lets the server judge a user by the object as it would be saved, when nothing has changed for a moment. */
   function drawCheck() {
-    const name = asked.value.trim();
-    const { reads, manages } = standing(lists, { name, roles: users.get(name) ?? [] });
-    const line = (label, why) => h('li', { class: why ? 'good' : 'bad' }, why ? '✓ ' : '✕ ', label, why && `: ${why}`);
-    replace(check, name && [
-      h('ul', { class: 'plain' }, line(t.rights.readAndWrite, reads), line(t.rights.changeDesign, manages)),
-      h('p', { class: 'muted' }, users.has(name) ? t.rights.rolesOf(users.get(name).join(', ')) : t.rights.isUnknown)]);
+    turn += 1;
+    clearTimeout(timer);
+    if (asked.value.trim() && isForm) timer = setTimeout(judge, CALM); else replace(check);
+  }
+
+  async function judge() {
+    const mine = turn;
+    const question = `{"user":${JSON.stringify(asked.value.trim())},"security":${text()}}`;
+    try {
+      const { json } = await ask(path`${db}/_access`, { method: 'POST', text: question, signal, quiet: true, isLogin: true });
+      if (mine === turn) replace(check, verdict(json));
+    } catch (error) { if (mine === turn && error.name !== 'AbortError') replace(check, errorBox(error)); }
+  }
+
+  function verdict({ known, roles, member, admin, reasons }) {
+    const why = right => reasons.filter(one => one.right === right).map(one => REASONS[one.by](one.value)).join(', ');
+    const line = (label, may, right) => h('li', { class: may ? 'good' : 'bad' }, may ? '✓ ' : '✕ ', label, may && `: ${why(right)}`);
+    return [h('ul', { class: 'plain' }, line(t.rights.readAndWrite, member, 'member'), line(t.rights.changeDesign, admin, 'admin')),
+      h('p', { class: 'muted' }, known ? t.rights.rolesOf(roles.join(', ')) : t.rights.isUnknown)];
   }
 
   async function save() {
@@ -132,10 +151,9 @@ export default function page({ db, query, signal, setTitle, setSame }) {
   // Only administrators of the server may read users; others type names.
   const some = { include_docs: true, limit: KNOWN, startkey: '"org.couchdb.user:"' };
   ask('_users/_all_docs', { query: some, signal, quiet: true, isLogin: true }).then(({ json }) => {
-    for (const { doc } of json.rows) if (doc?.name) users.set(doc.name, doc.roles ?? []);
-    const known = { names: [...users.keys()], roles: [...new Set([...users.values()].flat())].sort() };
+    const users = json.rows.map(row => row.doc).filter(doc => doc?.name);
+    const known = { names: users.map(doc => doc.name), roles: [...new Set(users.flatMap(doc => doc.roles ?? []))].sort() };
     for (const list of LISTS) replace(offered[list], known[list].map(one => h('option', { value: one })));
-    drawCheck();
   }, () => {});
   const title = head(t.common.permissions, button(t.rights.discard, () => load(stored)), button(t.common.save, save, { class: 'button primary' }));
   return { element: h('div', {}, title, problems, main.element), leave: unsaved(() => text() !== stored || pending(), signal) };

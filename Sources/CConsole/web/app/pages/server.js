@@ -58,7 +58,7 @@ export default function page({ signal, setTitle, setSame }) {
           (config.admins ? LIVE : LIVE.slice(0, 1)).includes(`${section}/${key}`)
             && button(t.server.change, () => change(section, key, value),
               { class: 'button small', 'aria-label': t.server.changeOf(`${section}/${key}`) }))])))),
-    h('p', { class: 'muted' }, config.admins ? t.server.someAreChangedHere : t.server.areSetAtTheStart), h('p', { class: 'muted' }, t.server.logsAndBackups),
+    h('p', { class: 'muted' }, config.admins ? t.server.someAreChangedHere : t.server.areSetAtTheStart),
   ], { label: t.server.readingTheSettings });
 
   /** Asks for another value, or that of the start. */

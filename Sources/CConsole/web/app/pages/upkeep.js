@@ -1,12 +1,15 @@
-/** The upkeep of a database: its size, compaction, indexes, the revision limit, and purging documents. */
+/** The upkeep of a database: its size, compaction, backups, indexes, the revision limit, and purging documents. */
 import { ask, path } from '../api.js';
 import { link } from '../router.js';
-import { h, bdi, button, field, head, replace, tableHead } from '../parts/dom.js';
+import { commands } from '../parts/command.js';
+import { h, bdi, button, field, head, pre, replace, tableHead } from '../parts/dom.js';
 import { panel, confirmByTyping, errorBox } from '../parts/panel.js';
-import { bytes, number, t } from '../words.js';
+import { bytes, moment, number, t } from '../words.js';
 
 const EVERY = 5000;
 const MOST = 100; // documents that the server purges at once
+/** Where `settle backup` records that it has read a database, as a list that may have nothing. */
+const RECORD = { key: JSON.stringify('_local/settle-backup'), include_docs: true };
 
 export default function page({ db, signal, setTitle, setSame }) {
   setTitle(t.upkeep.upkeepTitle(db));
@@ -14,8 +17,8 @@ export default function page({ db, signal, setTitle, setSame }) {
   const [problems, done] = [h('div'), h('p', { class: 'good', role: 'status' })];
   const read = async (where, query) => (await ask(where, { query, signal, quiet: true })).json;
   const facts = panel(async () => {
-    const [info, details] = await Promise.all([read(path`${db}`), read(path`${db}/_info`)]);
-    return { info, details };
+    const [info, details, { rows }] = await Promise.all([read(path`${db}`), read(path`${db}/_info`), read(path`${db}/_local_docs`, RECORD)]);
+    return { info, details, backup: rows[0]?.doc };
   }, showFacts, { again: EVERY, signal });
   const indexes = panel(readIndexes, showIndexes, { again: EVERY, signal });
 
@@ -32,7 +35,7 @@ export default function page({ db, signal, setTitle, setSame }) {
 
   const post = where => ask(where, { method: 'POST', json: {} });
 
-  function showFacts({ info, details }) {
+  function showFacts({ info, details, backup }) {
     const last = details.compaction;
     const shown = [[t.common.documents, number(info.doc_count)], [t.common.deleted, number(info.doc_del_count)],
       [t.upkeep.conflicts, number(details.conflicts.branches + details.conflicts.deletions)], [t.upkeep.attachments, number(details.attachments)],
@@ -42,7 +45,18 @@ export default function page({ db, signal, setTitle, setSame }) {
     return [h('dl', { class: 'keys' }, shown.map(([label, value]) => [h('dt', {}, label), h('dd', {}, value)])),
       h('p', { class: 'toolbar' },
         button(t.upkeep.compact, () => act(() => post(path`${db}/_compact`), t.upkeep.compactionHasBegun), { disabled: info.compact_running }),
-        h('span', { class: 'muted' }, t.upkeep.whatCompactionDoes))];
+        h('span', { class: 'muted' }, t.upkeep.whatCompactionDoes)),
+      h('h2', {}, t.upkeep.backup), showBackup(info, backup)];
+  }
+
+  /** The last backup, and how much was changed since: sequences begin with a number that counts changes. */
+  function showBackup(info, backup) {
+    const command = commands({ url: '', settle: ['backup', [{}, '/backup/settle']] }).at(-1);
+    if (!backup) return [h('p', {}, t.upkeep.noBackup), pre(command, t.upkeep.commandOfABackup)];
+    const [now, then] = [info.update_seq, backup.update_seq].map(sequence => parseInt(sequence, 10) || 0);
+    const finished = Date.parse(backup.finished);
+    return h('p', {}, t.upkeep.lastBackup(Number.isNaN(finished) ? '–' : moment(finished), Math.max(0, now - then)), ' ',
+      h('small', { class: 'muted mono' }, bdi(backup.moment ?? '')));
   }
 
   /** Views by their design documents, and indexes of queries. */

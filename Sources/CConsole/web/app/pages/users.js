@@ -2,9 +2,10 @@
 import { ask } from '../api.js';
 import { beginningWith } from '../names.js';
 import { setQuery } from '../router.js';
-import { h, bdi, tableHead, button, field, head, icon, prefixInput, replace, searchBox } from '../parts/dom.js';
+import { h, bdi, tableHead, button, field, head, icon, prefixInput, searchBox } from '../parts/dom.js';
 import { panel, dialog, confirmByTyping, stateBox } from '../parts/panel.js';
 import { deleteDocument, saveDocument } from '../documents/writing.js';
+import { administrators } from '../users/administrators.js';
 import { t } from '../words.js';
 
 const PREFIX = 'org.couchdb.user:';
@@ -13,8 +14,8 @@ const PAGE = 100;
 export default function page({ query, signal, setTitle, setSame, setKeys }) {
   setTitle(t.common.users);
   setSame({ url: '_users/_all_docs', query: { include_docs: true }, settle: ['users', ['list', {}]] });
-  let [prefix, limit, administrators] = [query.prefix ?? '', PAGE, null];
-  const server = h('section');
+  let [prefix, limit, isFirst] = [query.prefix ?? '', PAGE, true];
+  const server = administrators(signal);
   const search = prefixInput(t.common.namesThatBegin, prefix, filter);
   const list = panel(load, show, { label: t.users.readingTheUsers, isKept: true });
 
@@ -27,15 +28,13 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
   async function load() {
     const bounds = beginningWith(PREFIX + prefix);
     const { rows } = (await ask('_users/_all_docs', { query: { include_docs: true, ...bounds, limit: limit + 1 }, signal })).json;
-    administrators ??= ask('_node/_local/_config/admins', { signal, quiet: true }).then(answer => Object.keys(answer.json), () => []);
-    const names = await administrators;
-    replace(server, h('h2', {}, t.users.administrators), names.length > 0 && h('p', {}, bdi(names.join(', '))),
-      h('p', { class: 'muted' }, t.users.areSetWhere));
+    if (isFirst) server.reload();
+    isFirst = false;
     return { users: rows.slice(0, limit).map(row => row.doc), hasMore: rows.length > limit };
   }
 
   function show({ users, hasMore }) {
-    if (users.length === 0) return stateBox({ title: prefix ? t.users.noNameBeginsSo(prefix) : t.users.thereIsNoUserYet, text: t.users.administratorsAreSet });
+    if (users.length === 0) return stateBox({ title: prefix ? t.users.noNameBeginsSo(prefix) : t.users.thereIsNoUserYet });
     return [h('p', { class: 'muted' }, hasMore ? t.users.theFirst(users.length) : t.users.usersCount(users.length)), h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead([t.common.name, t.users.roles, '']),
       h('tbody', {}, users.map(user => h('tr', { 'data-key': user._id }, h('th', { scope: 'row' }, bdi(user.name)), h('td', { 'data-label': t.users.rolesLabel }, bdi((user.roles ?? []).join(', '))),
         h('td', { class: 'act' }, button(t.users.change, () => edit(user), { class: 'button small', 'aria-label': t.users.changeOfName(user.name) }), ' ',
@@ -72,5 +71,5 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
   setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'r', text: t.common.readAgain, run: list.reload }]);
   list.reload();
   const add = button([icon('plus'), t.users.new], () => edit(), { class: 'button primary' });
-  return { element: h('div', {}, head(t.common.users, add), h('div', { class: 'toolbar' }, searchBox(search)), list.element, server) };
+  return { element: h('div', {}, head(t.common.users, add), h('div', { class: 'toolbar' }, searchBox(search)), list.element, server.element) };
 }

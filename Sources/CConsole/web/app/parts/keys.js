@@ -6,7 +6,7 @@ import { t } from '../words.js';
 
 /** The letters after `G`, by the names of pages. */
 const LETTERS = {
-  databases: 'b', replications: 'r', users: 'u', activity: 'a', server: 'e', play: 'y',
+  databases: 'b', replications: 'r', users: 'u', activity: 'a', log: 'l', server: 'e', play: 'y',
   docs: 'd', conflicts: 'c', changes: 'h', query: 'q', views: 'v', design: 's', rights: 'p', journal: 'j',
 };
 const WAIT = 2000; // milliseconds for the letter after `G`

@@ -19,7 +19,7 @@ export default {
     settle: 'Beilegen', ctrlEnter: 'Strg Enter', all: 'alle', database: 'Datenbank', designDocuments: 'Designdokumente', permissions: 'Berechtigungen', name: 'Name', save: 'Speichern', saved: 'Gespeichert.', saveKey: 'speichern',
     whatWasTyped: 'Ihre Eingaben sind nicht gespeichert. Verwerfen?', goThere: 'Dorthin', documentsCount: n => documents(n), document: 'Dokument', show: 'Anzeigen', removeButton: 'Entfernen…', remove: 'Entfernen',
     removeOfName: name => `${name} entfernen`, none: 'keine', winner: 'Gewinner', revisions: 'Revisionsverlauf', documents: 'Dokumente', conflicts: 'Konflikte', changes: 'Änderungen', query: 'Abfrage', journal: 'Journal',
-    databases: 'Datenbanken', replications: 'Replikationen', users: 'Benutzer', activity: 'Aktivität', server: 'Server', logIn: 'Anmelden', progress: 'Fortschritt', toTheDocument: 'Zum Dokument', leftInConflict: 'bleibt im Konflikt',
+    databases: 'Datenbanken', replications: 'Replikationen', users: 'Benutzer', activity: 'Aktivität', log: 'Protokoll', server: 'Server', logIn: 'Anmelden', progress: 'Fortschritt', toTheDocument: 'Zum Dokument', leftInConflict: 'bleibt im Konflikt',
     more: 'Mehr', aDeletionAgainstAnEdit: 'eine Löschung gegen eine Bearbeitung', id: 'ID', base: 'Basis', kind: 'Art', baseLabel: 'Basis', readAgain: 'neu laden', twoOrMoreEdits: 'zwei oder mehr Bearbeitungen', deleted: 'gelöscht',
     delete: 'Löschen…', create: 'Anlegen', deleteOfKey: key => `${key} löschen`, deleteAction: 'Löschen', open: 'Öffnen', search: 'suchen', ruleColumn: 'Regel', othersCount: n => count(n, 'anderen Blatt', 'anderen Blättern'),
     revision: 'Revision', undo: 'Rückgängig', from: 'Von', to: 'Nach', state: 'Zustand', namesThatBegin: 'Namen, die so beginnen', removeNamed: docId => `${docId} entfernen…`, password: 'Passwort',
@@ -93,6 +93,11 @@ export default {
   },
   activity: {
     readingTheTasks: 'Aufgaben werden gelesen', nothingIsBeingDone: 'Zurzeit läuft nichts.', documentsWritten: n => `${documents(n)} geschrieben `, since: a => `seit ${a}`,
+  },
+  log: {
+    readingTheLog: 'Protokoll wird gelesen', whatIsKept: 'Die neuesten Ereignisse und Anfragen, die misslangen, abbrachen oder mindestens eine Sekunde dauerten. Der Server behält sie im Speicher, bis er endet.',
+    error: 'Fehler', warning: 'Warnung', notice: 'Hinweis', level: 'Stufe', line: 'Ereignis oder Anfrage', timeInUtc: 'Zeit (UTC)', partOfALine: 'Teil einer Zeile', noLineFits: 'Keine Zeile passt',
+    isEmpty: 'Das Protokoll ist leer', linesCount: n => count(n, 'Zeile', 'Zeilen'),
   },
   changes: {
     changesTitle: db => `${db}: Änderungen`, changesASecond: 'Änderungen je Sekunde', pause: 'Anhalten', paused: 'angehalten', live: '● verbunden',
@@ -258,9 +263,9 @@ export default {
     readAndWrite: 'Dokumente lesen und schreiben', alsoDesign: 'Auch Designdokumente und Berechtigungen ändern', changeDesign: 'Designdokumente und Berechtigungen ändern', add: 'Hinzufügen', checkAUser: 'Einen Benutzer prüfen',
     notSavedYet: 'Noch nicht gespeichert', asForm: 'Formular', asJson: 'JSON', nothing: 'Nichts', discard: 'Änderungen verwerfen', take: (item, group) => `${item} aus ${group} entfernen`,
     added: (list, item, group) => `+ ${list}: ${item} (${group})`, removed: (list, item, group) => `− ${list}: ${item} (${group})`, rolesOf: roles => roles ? `Rollen: ${roles}` : 'Keine Rollen',
-    isUnknown: 'In _users gibt es keinen solchen Benutzer. Administratoren des Servers dürfen alles.', anObjectWithLists: 'Ein Sicherheitsobjekt hat „members“ und „admins“, jedes mit Listen „names“ und „roles“.',
+    isUnknown: 'Es gibt kein Konto dieses Namens, also hat er keine Rollen.', anObjectWithLists: 'Ein Sicherheitsobjekt hat „members“ und „admins“, jedes mit Listen „names“ und „roles“.',
     everyone: 'alle, die der Server einlässt', everyoneWithRole: role => `alle mit der Rolle „${role}“`, serversAdministrators: 'die Administratoren des Servers',
-    whoMayDoWhat: (readers, admins) => `Dokumente lesen und schreiben: ${readers}. Designdokumente und Berechtigungen ändern: ${admins}.`, anAdministrator: 'als Administrator des Servers', byName: 'dem Namen nach',
+    whoMayDoWhat: (readers, admins) => `Dokumente lesen und schreiben: ${readers}. Designdokumente und Berechtigungen ändern: ${admins}.`, anAdministrator: 'als Administrator des Servers', ofTheDatabase: 'als Administrator der Datenbank', byName: 'dem Namen nach',
     byRole: role => `durch die Rolle „${role}“`, openToAll: 'die Datenbank hat keine Mitglieder, also dürfen es alle',
   },
   server: {
@@ -269,7 +274,6 @@ export default {
     changeOf: name => `${name} ändern…`, changeHeading: name => `${name} ändern`, value: 'Wert', takesEffect: 'Das gilt ab der nächsten Anfrage.', asStarted: 'Wie beim Start',
     someAreChangedHere: 'Was hier geändert wird, bleibt. Alles andere wird beim Start des Servers gesetzt: „settle serve --show-settings“ zeigt, wo.',
     areSetAtTheStart: 'Sie werden beim Start des Servers gesetzt: „settle serve --show-settings“ zeigt, wo. Mit live_settings können einige hier geändert werden.',
-    logsAndBackups: 'Der Server zeigt weder sein Protokoll noch seine Sicherungen über HTTP: siehe das Ziel von access_log und „settle backup“.',
   },
   settle: {
     refused: 'abgelehnt', settleManyTitle: db => `${db}: viele beilegen`, stop: 'Anhalten', mergedWithoutAClash: 'ohne Widerspruch zusammengeführt', clashDecidedByTheRule: 'Widerspruch, nach der Regel entschieden',
@@ -281,16 +285,19 @@ export default {
     aRehearsalWritesNothing: 'Ein Probelauf schreibt nichts. Ein Lauf darf jederzeit angehalten oder abgebrochen werden: Beigelegtes bleibt beigelegt, und nichts wird zweimal beigelegt.',
   },
   users: {
-    new: 'Neuer Benutzer', readingTheUsers: 'Benutzer werden gelesen', noNameBeginsSo: part => `Kein Benutzer passt zu „${part}“`, administratorsAreSet: 'Administratoren setzt settle serve --admin.',
+    new: 'Neuer Benutzer', readingTheUsers: 'Benutzer werden gelesen', noNameBeginsSo: part => `Kein Benutzer passt zu „${part}“`,
     usersCount: n => count(n, 'Benutzer', 'Benutzer'), theFirst: n => `die ersten ${numbers.format(n)} Benutzer`, thereIsNoUserYet: 'Noch keine Benutzer', roles: 'Rollen', rolesLabel: 'Rollen', change: 'Ändern…',
     changeOfName: name => `${name} ändern…`, changeHeading: name => `${name} ändern`, aNewUser: 'Ein neuer Benutzer', separatedByCommas: 'durch Kommas getrennt', emptyTheOldOneStays: 'leer: das alte bleibt',
     theUserCantLog: 'Der Benutzer kann sich nicht mehr anmelden; laufende Sitzungen enden.', administrators: 'Administratoren des Servers',
-    areSetWhere: 'Der Server nimmt über HTTP keinen Administrator an. „settle serve --admin NAME“ legt beim nächsten Start einen an oder setzt dessen Passwort.',
+    areSetWhere: 'Hier werden sie nur mit live_settings in der Konfiguration des Servers geändert. „settle serve --admin NAME“ legt beim nächsten Start einen an oder setzt dessen Passwort.',
+    newAdministrator: 'Neuer Administrator', mayDoEverything: 'Ein Administrator des Servers darf alles. Ein neues Passwort beendet alle Sitzungen seines Besitzers.',
+    theAdministratorLoses: 'Alle Rechte eines Administrators gehen verloren, und laufende Sitzungen enden.',
+    someAreSetElsewhere: 'Wer beim Start des Servers gesetzt wird, kann nur dort geändert werden; der letzte kann nicht entfernt werden.',
   },
   password: {
     title: 'Mein Passwort ändern', newOne: 'Neues Passwort', again: 'Neues Passwort noch einmal', areNotTheSame: 'Die beiden Passwörter sind verschieden.', otherSessionsEnd: 'Ihre Sitzungen in anderen Browsern enden.',
     isChanged: 'Ihr Passwort ist geändert', stillLoggedIn: 'Hier sind Sie noch angemeldet. Sitzungen anderswo sind beendet.', logInAgain: 'Melden Sie sich mit dem neuen wieder an.',
-    ofAdministrators: 'Sie sind Administrator des Servers. „settle serve --admin NAME“ setzt Ihr Passwort beim nächsten Start; über HTTP geht das nicht.',
+    ofAdministrators: 'Sie sind Administrator des Servers. „settle serve --admin NAME“ setzt Ihr Passwort beim nächsten Start; hier geht das nur mit live_settings in der Konfiguration des Servers.',
     ofOthers: 'Dieser Server lässt Sie Ihr Dokument in _users nicht lesen; nur ein Administrator kann Ihr Passwort setzen, auf der Seite „Benutzer“.',
   },
   codeArea: {
@@ -363,7 +370,8 @@ export default {
     whatTheLimitDoes: 'Wie viele Generationen sich ein Dokument merkt. Zu wenige führen bei Replikationen zu Konflikten.', purge: 'Bereinigen', idsToPurge: 'IDs der Dokumente', oneALine: 'Eine ID je Zeile', purgeButton: 'Bereinigen…',
     atMost: most => `Höchstens ${most} Dokumente werden auf einmal bereinigt.`, areMissing: ids => `Ein solches Dokument gibt es nicht: ${ids}`, purgeCount: n => `${documents(n)} bereinigen`,
     whatPurgingDoes: n => `${count(n, 'Blatt wird', 'Blätter werden')} mit der ganzen Geschichte aus dieser Kopie entfernt, als wären sie nie da gewesen. Das wird nicht repliziert: andere Kopien behalten die Dokumente, und eine Replikation von dort bringt sie zurück. Um ein Dokument überall zu löschen, löschen Sie es stattdessen.`,
-    isPurged: n => `${count(n, 'Blatt', 'Blätter')} bereinigt.`,
+    isPurged: n => `${count(n, 'Blatt', 'Blätter')} bereinigt.`, backup: 'Sicherung', noBackup: 'Es ist keine Sicherung verzeichnet. So entsteht eine des ganzen Servers:', commandOfABackup: 'Der Befehl für eine Sicherung',
+    lastBackup: (when, n) => `Letzte Sicherung: ${when}, seitdem ${count(n, 'Änderung', 'Änderungen')}.`,
   },
   files: {
     filesTitle: db => `${db}: Import und Export`, exportHeading: 'Exportieren', importHeading: 'Importieren', export: 'Exportieren', file: 'Datei',

@@ -18,7 +18,7 @@ export default {
     settle: 'Settle', ctrlEnter: 'Ctrl Enter', all: 'all', name: 'Name', save: 'Save', saved: 'Saved.', saveKey: 'save', whatWasTyped: 'Discard your changes?', goThere: 'Go there',
     documentsCount: n => count(n, 'document'), document: 'Document', show: 'Show', removeButton: 'Remove…', remove: 'Remove', removeOfName: name => `Remove ${name}`, none: 'none', winner: 'winner',
     revisions: 'Revision history', documents: 'Documents', conflicts: 'Conflicts', changes: 'Changes', query: 'Query', permissions: 'Permissions', designDocuments: 'Design documents', database: 'Database',
-    upkeep: 'Upkeep', files: 'Import and export', journal: 'Journal', databases: 'Databases', replications: 'Replications', users: 'Users', activity: 'Activity', server: 'Server', logIn: 'Log in', progress: 'Progress',
+    upkeep: 'Upkeep', files: 'Import and export', journal: 'Journal', databases: 'Databases', replications: 'Replications', users: 'Users', activity: 'Activity', log: 'Log', server: 'Server', logIn: 'Log in', progress: 'Progress',
     toTheDocument: 'To the document', leftInConflict: 'left in conflict', more: 'More', aDeletionAgainstAnEdit: 'a deletion against an edit', id: 'ID', base: 'Base', kind: 'Kind', baseLabel: 'base', readAgain: 'refresh',
     twoOrMoreEdits: 'two or more edits', deleted: 'deleted', delete: 'Delete…', create: 'Create', deleteOfKey: key => `Delete ${key}`, deleteAction: 'Delete', open: 'Open', search: 'search', ruleColumn: 'Rule',
     othersCount: n => count(n, 'other'), revision: 'Revision', undo: 'Undo', from: 'From', to: 'To', state: 'State', namesThatBegin: 'Names that begin with', removeNamed: docId => `Remove ${docId}…`,
@@ -52,7 +52,8 @@ export default {
     whatPurgingDoes: n => `${count(n, 'leaf', 'leaves')} and all history are removed from this copy, as if they had never been here. `
       + 'A purge does not replicate: other copies keep the documents, and a replication from them brings them back. '
       + 'To delete a document everywhere, delete it instead.',
-    isPurged: n => `${count(n, 'leaf', 'leaves')} purged.`,
+    isPurged: n => `${count(n, 'leaf', 'leaves')} purged.`, backup: 'Backup', noBackup: 'No backup is recorded. This makes one of the whole server:', commandOfABackup: 'The command of a backup',
+    lastBackup: (when, n) => `Last backup: ${when}, ${count(n, 'change')} since.`,
   },
   attachments: {
     itsNameHasNoAddress: 'Its name has no address that browsers keep. To remove it, take it out of _attachments in the text, and save.', theFirst: (size, a) => `The first ${size} of ${a}.`, download: 'Download',
@@ -123,6 +124,11 @@ export default {
   },
   activity: {
     readingTheTasks: 'Loading tasks', nothingIsBeingDone: 'Nothing is running', documentsWritten: n => `${count(n, 'document')} written `, since: a => `since ${a}`,
+  },
+  log: {
+    readingTheLog: 'Loading log', whatIsKept: 'The newest events, and requests that failed, were cut off or took a second or more. The server keeps them in memory until it stops.',
+    error: 'Error', warning: 'Warning', notice: 'Notice', level: 'Level', line: 'Event or request', timeInUtc: 'Time (UTC)', partOfALine: 'part of a line', noLineFits: 'No line matches', isEmpty: 'The log is empty',
+    linesCount: n => count(n, 'line'),
   },
   changes: {
     changesTitle: db => `${db}: changes`, changesASecond: 'Changes per second', pause: 'Pause', paused: 'paused', live: '● live', lost: n => `the connection is lost; next attempt in ${count(n, 'second')}`,
@@ -284,10 +290,10 @@ export default {
     readAndWrite: 'Read and write documents', alsoDesign: 'Also change design documents and permissions', changeDesign: 'Change design documents and permissions', add: 'Add', checkAUser: 'Check a user',
     notSavedYet: 'Not saved yet', asForm: 'Form', asJson: 'JSON', nothing: 'Nothing', discard: 'Discard changes', take: (item, group) => `Remove ${item} from ${group.toLowerCase()}`,
     added: (list, item, group) => `+ ${list}: ${item} (${group})`, removed: (list, item, group) => `− ${list}: ${item} (${group})`, openToAll: 'the database has no members, so everyone may',
-    rolesOf: roles => roles ? `Roles: ${roles}` : 'No roles', isUnknown: 'No such user is in _users. Administrators of the server may do everything.',
+    rolesOf: roles => roles ? `Roles: ${roles}` : 'No roles', isUnknown: 'There is no account of this name, so it has no roles.',
     anObjectWithLists: 'A security object has “members” and “admins”, each with lists of “names” and “roles”.', everyone: 'everyone whom the server lets in', everyoneWithRole: role => `everyone with the role “${role}”`,
     serversAdministrators: 'the server’s administrators', whoMayDoWhat: (readers, admins) => `Documents are read and written by: ${readers}. Design documents and permissions are changed by: ${admins}.`,
-    anAdministrator: 'an administrator of the server', byName: 'by name', byRole: role => `by the role “${role}”`,
+    anAdministrator: 'an administrator of the server', ofTheDatabase: 'an administrator of the database', byName: 'by name', byRole: role => `by the role “${role}”`,
   },
   server: {
     requests: 'Requests', timeOf95OfRequests: '95th percentile', answersOf4xxAnd5xx: 'Answers of 4xx and 5xx', documentsWritten: 'Documents written', feedsThatWait: 'Live feeds', openDatabases: 'Open databases',
@@ -295,7 +301,6 @@ export default {
     changeOf: name => `Change ${name}…`, changeHeading: name => `Change ${name}`, value: 'Value', takesEffect: 'It takes effect with the next request.', asStarted: 'As at the start',
     someAreChangedHere: 'What is changed here is kept. All else is set at the start of the server: “settle serve --show-settings” prints where.',
     areSetAtTheStart: 'They are set at the start of the server: “settle serve --show-settings” prints where. With live_settings some can be changed here.',
-    logsAndBackups: 'The server tells neither its log nor its backups over HTTP: see the target of access_log, and “settle backup”.',
   },
   settle: {
     refused: 'refused', settleManyTitle: db => `${db}: settle many`, stop: 'Stop', mergedWithoutAClash: 'merged without a clash', clashDecidedByTheRule: 'clash, decided by the rule', keepsOneLeaf: 'keeps one leaf',
@@ -315,17 +320,20 @@ export default {
     readAgain: 'Refresh',
   },
   users: {
-    new: 'New user', readingTheUsers: 'Loading users', noNameBeginsSo: part => `No user matches “${part}”`, administratorsAreSet: 'Administrators are set by settle serve --admin.', usersCount: n => count(n, 'user'),
+    new: 'New user', readingTheUsers: 'Loading users', noNameBeginsSo: part => `No user matches “${part}”`, usersCount: n => count(n, 'user'),
     theFirst: n => `the first ${count(n, 'user')}`, thereIsNoUserYet: 'No users yet', roles: 'Roles', rolesLabel: 'roles', change: 'Change…', changeOfName: name => `Change ${name}…`,
     changeHeading: name => `Change ${name}`, aNewUser: 'A new user', separatedByCommas: 'separated by commas', emptyTheOldOneStays: 'empty: the old one stays',
     theUserCantLog: 'The user can’t log in any more; running sessions end.', administrators: 'Administrators of the server',
-    areSetWhere: 'The server takes no administrator over HTTP. “settle serve --admin NAME” adds one, or sets the password of one, at its next start.',
+    areSetWhere: 'They are changed here only with live_settings in the configuration of the server. “settle serve --admin NAME” adds one, or sets the password of one, at its next start.',
+    newAdministrator: 'New administrator', mayDoEverything: 'An administrator of the server may do everything. A new password ends all sessions of its owner.',
+    theAdministratorLoses: 'All rights of an administrator are lost, and running sessions end.',
+    someAreSetElsewhere: 'Those that are set when the server is started can be changed only there, and the last one can’t be removed.',
   },
   password: {
     title: 'Change my password', newOne: 'New password', again: 'New password again', areNotTheSame: 'The two passwords differ.', otherSessionsEnd: 'Your sessions in other browsers end.',
     logInAgain: 'Log in again with the new one.', ofOthers: 'This server does not let you read your document in _users, so only an administrator can set your password, on the page Users.',
     isChanged: 'Your password is changed', stillLoggedIn: 'You are still logged in here. Sessions elsewhere have ended.',
-    ofAdministrators: 'You are an administrator of the server. “settle serve --admin NAME” sets your password at its next start; it can’t be set over HTTP.',
+    ofAdministrators: 'You are an administrator of the server. “settle serve --admin NAME” sets your password at its next start; here it is set only with live_settings in the configuration of the server.',
   },
   codeArea: {
     charactersCount: n => count(n, 'character'), more: a => ` … ${a} more`, digits: digits => `  ← ${digits} digits`, lineColumn: (line, column, message) => `Line ${line}, column ${column}: ${message}. `,

@@ -1,4 +1,5 @@
 /** My own password. */
+import { ask, path } from '../api.js';
 import { session, logInAs, loginDialog } from '../session.js';
 import { h, field } from '../parts/dom.js';
 import { dialog } from '../parts/panel.js';
@@ -9,14 +10,24 @@ import { t } from '../words.js';
 
 const tell = (title, text) => dialog({ title, body: h('p', {}, text), actions: [{ label: t.keys.close, run: () => true }] });
 
+/** What saves the password of a user; `null` where the server lets only administrators use `_users`, as by default. */
+async function savingUser(name) {
+  const id = `org.couchdb.user:${name}`;
+  const { text } = await readDocument('_users', id).catch(() => ({ text: null }));
+  return text && (password => saveDocument('_users', id, stringify(parse(text).set('password', password))));
+}
+
+/** What saves the password of an administrator; `null` where the server does not take it. */
+async function savingAdministrator(name) {
+  const where = path`_node/_local/_config/admins/${name}`;
+  return ask(where, { quiet: true, isLogin: true }).then(() => password => ask(where, { method: 'PUT', json: password }), () => null);
+}
+
 /** Asks for a new password, and logs in with it, since the server ends all sessions of the user. */
 export async function changePassword() {
   const { name } = session;
-  if (session.isAdmin) { await tell(t.password.title, t.password.ofAdministrators); return; }
-  const id = `org.couchdb.user:${name}`;
-  // By default the server lets only administrators use `_users`.
-  const { text } = await readDocument('_users', id).catch(() => ({ text: null }));
-  if (text === null) { await tell(t.password.title, t.password.ofOthers); return; }
+  const save = await (session.isAdmin ? savingAdministrator(name) : savingUser(name));
+  if (!save) { await tell(t.password.title, session.isAdmin ? t.password.ofAdministrators : t.password.ofOthers); return; }
   const [first, second] = [1, 2].map(() => h('input', { type: 'password', autocomplete: 'new-password', required: true }));
   let isIn = true;
   const isDone = await dialog({
@@ -25,7 +36,7 @@ export async function changePassword() {
       h('p', { class: 'muted' }, t.password.otherSessionsEnd)),
     actions: [{ label: t.common.save, kind: 'primary', run: async () => {
       if (first.value !== second.value) throw new Error(t.password.areNotTheSame);
-      await saveDocument('_users', id, stringify(parse(text).set('password', first.value)));
+      await save(first.value);
       // A user with codes has to type one.
       await logInAs(name, first.value).catch(() => { isIn = false; });
       return true;
