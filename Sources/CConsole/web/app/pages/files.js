@@ -48,7 +48,7 @@ export default function page({ db, signal, setTitle, setSame }) {
   setSame({ url: path`${db}/_changes`, query: { style: 'all_docs', include_docs: true, attachments: true }, settle: ['export', [{ db }]] });
   const [saving, storing] = [worker(signal), worker(signal)];
   const [withFiles, withDeleted] = [1, 2].map(() => h('input', { type: 'checkbox', checked: true }));
-  const [preview, report] = [h('div'), h('div')];
+  const [preview, report] = [1, 2].map(() => h('div', { class: 'stack' }));
   let looking = new AbortController();
 
   const save = () => saving.run(async until => {
@@ -61,7 +61,7 @@ export default function page({ db, signal, setTitle, setSame }) {
   }, () => t.files.exportIsStopped);
 
   const box = label => h('label', {}, h('input', { type: 'checkbox' }), ` ${label}`);
-  const select = (values, on) => h('select', { on }, Object.entries(values).map(([value, words]) => h('option', { value }, words)));
+  const select = (values, on = {}) => h('select', { on }, Object.entries(values).map(([value, words]) => h('option', { value }, words)));
   const kinds = select({ '': t.files.byItsContent, ...Object.fromEntries(KINDS.map(kind => [kind, kind])) }, { change: () => look() });
   const [collections, conflict] = [select({}, { change: () => look() }), select({ '': t.files.fail, overwrite: t.files.overwrite, skip: t.files.skip })];
   const member = h('input', { autocomplete: 'off', spellcheck: 'false' });
@@ -84,6 +84,7 @@ export default function page({ db, signal, setTitle, setSame }) {
     for (const one of [kinds, collections, conflict, member]) one.value = '';
     [ofDumps.hidden, ofDatabases.hidden, options.hidden] = [true, true, !file.files[0]];
     replace(collections);
+    if (!storing.isRunning) storing.tell('');
     look();
   }
 
@@ -173,7 +174,7 @@ export default function page({ db, signal, setTitle, setSame }) {
   /** Documents and parts of them that are not taken, as far as they are listed. */
   const faults = (rows, all, heading) => all > 0 && [h('h2', {}, heading(number(all))), h('div', { class: 'scroll' }, h('table', { class: 'cards' },
     tableHead([t.common.id, t.files.lineLabel, t.replication.reason]), h('tbody', {}, rows.slice(0, LISTED).map(row => h('tr', {},
-      h('th', { scope: 'row' }, bdi(row.id ?? '')), h('td', { 'data-label': t.files.lineLabel }, row.line === undefined ? '' : number(row.line)),
+      h('th', { scope: 'row' }, bdi(row.id ?? '—')), h('td', { 'data-label': t.files.lineLabel }, row.line === undefined ? '' : number(row.line)),
       h('td', { class: 'long', 'data-label': t.replication.reason },
         bdi([row.error && row.error !== 'not_taken' && row.error, row.attachment, row.message].filter(Boolean).join(': '))))))) ),
   all > LISTED && h('p', { class: 'muted' }, t.settle.andMore(number(all - LISTED)))];
