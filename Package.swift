@@ -168,7 +168,7 @@ let package = Package(
             name: "SettleServer",
             dependencies: [
                 "CConsole", "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase",
-                "SettleHTTP", "SettleMobile", "SettleReplication", "SettleScripting",
+                "SettleHTTP", "SettleImport", "SettleMobile", "SettleReplication", "SettleScripting",
                 "SettleViews", host("CMicroHTTPD"), host("CCrypto"),
             ],
             swiftSettings: strict),

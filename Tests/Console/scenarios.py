@@ -19,6 +19,7 @@ from documents import DOCUMENTS
 from effects import EFFECTS
 from elsewhere import ELSEWHERE
 from forms import FORMS
+from importing import FILES
 from inspecting import INSPECTING
 from look import LOOK
 from memory import MEMORY
@@ -518,7 +519,7 @@ SCENARIOS = [
     a_second_language, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
-    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK, *PLAY, *DATA, *ADMIN, *ADMINISTERING,
+    *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK, *PLAY, *DATA, *ADMIN, *FILES, *ADMINISTERING,
 ]
 
 # What is also done in Firefox, and with the databases in PostgreSQL.

@@ -36,7 +36,7 @@ private let allowedImports: [String: Set<String>] = [
     "SettlePostgres": system.union(["SettleCore", "SettleDatabase", "CPostgres"]),
     "SettleServer": system.union([
         "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleReplication",
-        "SettleScripting", "SettleViews", "CMicroHTTPD", "CCrypto", "CConsole", "SettleMobile",
+        "SettleScripting", "SettleViews", "CMicroHTTPD", "CCrypto", "CConsole", "SettleMobile", "SettleImport",
     ]),
     "SettleCommands": system.union([
         "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleReplication", "SettleViews",

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Settle
 import SettleCore
 import SettleImport
+internal import SettlePlatform
 
 /// `settle import`: stores the documents of a file.
 enum ImportCommand: Command {
@@ -194,10 +195,7 @@ extension ImportCommand {
     ) throws {
         let bytes = input.position().done
         guard !console.isJSON else {
-            var json = counts.json(elapsed, bytes: bytes)
-            json["kind"] = .string(input.source.kind.rawValue)
-            if counts.lostAttachments > 0 { json["lost_attachments"] = .number(JSONNumber(counts.lostAttachments)) }
-            if !notes.texts.isEmpty { json["notes"] = .array(notes.texts.map(JSONValue.string)) }
+            let json = counts.json(of: input.source.kind, notes, seconds: elapsed.inSeconds, bytes: bytes)
             return try console.print(JSONValue.object(json).description)
         }
         try console.printNote(counts.summary(elapsed, bytes: bytes))
@@ -227,16 +225,6 @@ extension RecordImporter.Counts {
         if lostAttachments > 0 { text += "; \(Quantity.of(lostAttachments, "attachment")) without content" }
         return text
     }
-
-    /// The counts as JSON.
-    func json(_ duration: Duration, bytes: Int64) -> JSONObject {
-        [
-            "imported": .number(JSONNumber(stored)), "known": .number(JSONNumber(known)),
-            "skipped": .number(JSONNumber(skipped)), "failed": .number(JSONNumber(failed)),
-            "bytes": .number(JSONNumber(bytes)),
-            "seconds": JSONNumber(Quantity.seconds(duration)).map(JSONValue.number) ?? .null,
-        ]
-    }
 }
 
 extension ImportFailure {
@@ -249,13 +237,7 @@ extension ImportFailure {
     /// The place and the cause, as JSON.
     var json: JSONValue {
         let error = CommandError(error)
-        var json: JSONValue = [
-            "error": .string(error.code), "message": .string(error.message), "line": .number(JSONNumber(line)),
-        ]
-        if let column { json["column"] = .number(JSONNumber(column)) }
-        if let id { json["id"] = .string(id.string) }
-        if let file { json["file"] = .string(file) }
-        return json
+        return json(error: error.code, message: error.message)
     }
 }
 
@@ -312,9 +294,8 @@ extension ImportCommand {
         } catch let error as CommandError where error.status == .interrupted { throw interruption(after: count) }
         bar.finish()
         if console.isJSON {
-            var json = report.json.object ?? JSONObject()
-            if input.source.collections.count > 1 { json["collection"] = .string(name) }
-            json["seconds"] = JSONNumber(Quantity.seconds(bar.elapsed)).map(JSONValue.number) ?? .null
+            let collection = input.source.collections.count > 1 ? name : nil
+            let json = report.json(of: collection, seconds: bar.elapsed.inSeconds)
             try console.print(JSONValue.object(json).description)
         } else {
             if input.source.collections.count > 1 { try console.printNote("Collection \(name)") }

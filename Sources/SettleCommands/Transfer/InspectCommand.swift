@@ -58,8 +58,7 @@ struct Inspection {
             bar.finish()
             if !report.isWhole { status = .failure }
             if console.isJSON {
-                var json = report.json.object ?? JSONObject()
-                if collections.count > 1 { json["collection"] = .string(name) }
+                let json = report.json(of: collections.count > 1 ? name : nil)
                 try console.print(JSONValue.object(json).description)
             } else {
                 if collections.count > 1 { try console.print("Collection \(name)") }

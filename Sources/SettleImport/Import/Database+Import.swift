@@ -134,31 +134,42 @@ extension ForeignDatabase {
     }
 
     /// Imports into some destination.
+    ///
+    /// - Parameters:
+    ///   - store: The destination.
+    ///   - options: What is imported, and how.
+    ///   - lost: Called with each part of a document that was not taken, when that is known.
+    ///   - progress: Called after each document; what it throws ends the import.
+    /// - Returns: What was taken, and what was not.
+    /// - Throws: As ``Database/importAll(from:options:progress:)`` does.
     package func importAll(
-        into store: any ImportStore, options: ImportOptions, progress: (ImportProgress) throws -> Void
+        into store: any ImportStore, options: ImportOptions,
+        lost: @escaping (ImportReport.Fault) -> Void = { _ in }, progress: (ImportProgress) throws -> Void
     ) throws -> ImportReport {
         let pushed = try pushRecord(for: options)
         switch content {
         case .reader(let reader):
-            var importer = ForeignImporter(self, reader, store, options)
+            var importer = ForeignImporter(self, reader, store, options, lost)
             try importer.run(without: pushed, progress)
             return importer.report
-        case .dump(let source): return try importDump(source, into: store, options: options, progress: progress)
+        case .dump(let source):
+            return try importDump(source, into: store, options: options, lost, progress: progress)
         }
     }
 
     private func importDump(
         _ source: any RecordSource, into store: any ImportStore, options: ImportOptions,
-        progress: (ImportProgress) throws -> Void
+        _ lost: @escaping (ImportReport.Fault) -> Void, progress: (ImportProgress) throws -> Void
     ) throws -> ImportReport {
         var report = ImportReport(self)
         let recordOptions = RecordImporter.Options(idAttribute: options.idAttribute, isStrict: options.isStrict)
         let importer = RecordImporter(store, options: recordOptions) { failure in
             let message = (failure.error as? DatabaseError)?.message ?? "\(failure.error)"
-            report.record(
-                ImportReport.Fault(
-                    id: failure.id, revision: nil, attachment: failure.attachment,
-                    message: "line \(failure.line): \(message)"))
+            let fault = ImportReport.Fault(
+                id: failure.id, revision: nil, attachment: failure.attachment,
+                message: "line \(failure.line): \(message)")
+            report.record(fault)
+            lost(fault)
         }
         try importer.run(source) { counts in
             var state = ImportProgress(

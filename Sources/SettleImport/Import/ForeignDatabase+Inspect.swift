@@ -10,15 +10,17 @@ extension ForeignDatabase {
     ///   - verifies: Whether the structure of the file is checked, with the default collection, and the contents of attachments are
     ///     compared with their digests.
     ///   - scratch: A database for the contents of a dump's attachments.
+    ///   - sample: Receives the first documents.
     ///   - progress: Called after each document; what it throws ends the reading.
     /// - Returns: What an import would take and not take.
     /// - Throws: ``ForeignFileError`` if the source can't be read on; errors of `progress`.
     package func inspect(
-        _ options: ImportOptions, verifies: Bool, scratch: Database, progress: (ImportProgress) throws -> Void
+        _ options: ImportOptions, verifies: Bool, scratch: Database, sample: ImportSample? = nil,
+        progress: (ImportProgress) throws -> Void
     ) throws -> ImportReport {
         let pushed = try pushRecord(for: options)
         guard case .reader(let reader) = content else {
-            return try importAll(into: InspectingStore(scratch), options: options, progress: progress)
+            return try importAll(into: InspectingStore(scratch, sample), options: options, progress: progress)
         }
         var report = ImportReport(self)
         let isDefault = options.collection == reader.collections.first ?? defaultCollection
@@ -28,7 +30,7 @@ extension ForeignDatabase {
             }
         }
         do {
-            try report.read(reader, options, without: pushed, verifies: verifies, progress)
+            try report.read(reader, options, without: pushed, verifies: verifies, sample, progress)
         } catch let error as ForeignFileError where verifies && error.code == .damaged {
             // The documents up to the damage are counted.
             report.record(ImportReport.Fault(id: nil, revision: nil, attachment: nil, message: error.message))
@@ -60,7 +62,7 @@ extension ImportReport {
     /// Counts the documents of a collection, and what can't be taken of them.
     fileprivate mutating func read(
         _ reader: any ForeignReader, _ options: ImportOptions, without pushed: PushRecord?, verifies: Bool,
-        _ progress: (ImportProgress) throws -> Void
+        _ sample: ImportSample?, _ progress: (ImportProgress) throws -> Void
     ) throws {
         let total = try reader.count(in: options.collection)
         try reader.forEachDocument(in: options.collection, after: 0) { document in
@@ -69,7 +71,12 @@ extension ImportReport {
                 self.pushed += 1
             } else {
                 count(document)
-                for leaf in document.leaves { try count(leaf, reader, verifies: verifies) }
+                for leaf in document.leaves {
+                    try count(leaf, reader, verifies: verifies)
+                    sample?.add(
+                        leaf.id, leaf.history.revision, isDeleted: leaf.isDeleted, leaf.body,
+                        attachments: leaf.attachments.map(\.name))
+                }
             }
             try progress(ImportProgress(documents: documents, total: total, attachmentBytes: attachmentBytes))
         }
@@ -113,8 +120,12 @@ extension ImportReport {
 /// A destination that stores nothing but contents of attachments, which are released from time to time.
 private struct InspectingStore: ImportStore {
     let attachmentImporter: AttachmentImporter
+    private let sample: ImportSample?
 
-    init(_ scratch: Database) { attachmentImporter = AttachmentImporter(scratch) { _ in [] } }
+    init(_ scratch: Database, _ sample: ImportSample?) {
+        attachmentImporter = AttachmentImporter(scratch) { _ in [] }
+        self.sample = sample
+    }
 
     func transaction(_ body: () throws -> Void) throws {
         try body()
@@ -122,10 +133,21 @@ private struct InspectingStore: ImportStore {
     }
 
     func save(_ documents: [Document], onConflict conflict: ImportConflict) throws -> [ImportOutcome] {
-        documents.map { _ in .stored }
+        try documents.map { document in
+            sample?.add(
+                document.id, nil, isDeleted: false, try document.body(), attachments: document.attachments.map(\.name))
+            return .stored
+        }
     }
 
-    func insert(_ revisions: [ReplicatedRevision]) throws -> [ImportOutcome] { revisions.map { _ in .stored } }
+    func insert(_ revisions: [ReplicatedRevision]) throws -> [ImportOutcome] {
+        revisions.map { revision in
+            sample?.add(
+                revision.id, revision.history.revision, isDeleted: revision.isDeleted, revision.body,
+                attachments: revision.attachments.map(\.name))
+            return .stored
+        }
+    }
 
     func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws {}
 

@@ -13,6 +13,7 @@ struct ForeignImporter {
     let store: any ImportStore
     let reader: any ForeignReader
     let options: ImportOptions
+    private let lost: (ImportReport.Fault) -> Void
     private(set) var report: ImportReport
     private var revisions: [(revision: ReplicatedRevision, isLeaf: Bool)] = []
     /// The documents of the revisions, without contents.
@@ -20,8 +21,11 @@ struct ForeignImporter {
     private var bytes = 0
     private var contents: [(place: ForeignAttachment, made: DocumentAttachment)] = []
 
-    init(_ source: ForeignDatabase, _ reader: any ForeignReader, _ store: any ImportStore, _ options: ImportOptions) {
-        (self.store, self.reader, self.options) = (store, reader, options)
+    init(
+        _ source: ForeignDatabase, _ reader: any ForeignReader, _ store: any ImportStore, _ options: ImportOptions,
+        _ lost: @escaping (ImportReport.Fault) -> Void
+    ) {
+        (self.store, self.reader, self.options, self.lost) = (store, reader, options, lost)
         report = ImportReport(source)
         report.leftOut = reader.leftOut
     }
@@ -120,9 +124,10 @@ extension ForeignImporter {
     }
 
     private mutating func record(_ fault: ForeignFault, _ id: DocumentID) {
-        report.record(
-            ImportReport.Fault(
-                id: id, revision: fault.revision, attachment: fault.attachment, message: fault.message))
+        let fault = ImportReport.Fault(
+            id: id, revision: fault.revision, attachment: fault.attachment, message: fault.message)
+        report.record(fault)
+        lost(fault)
     }
 
     /// The content of an attachment, stored and compared with its digest; that of another revision if it is the same.

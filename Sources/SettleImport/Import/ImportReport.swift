@@ -97,6 +97,14 @@ extension ImportReport: CustomStringConvertible {
         ]
     }
 
+    /// The report as JSON, with the collection where the source has several, and with the time that the import took.
+    package func json(of collection: String?, seconds: Double? = nil) -> JSONObject {
+        var members = json.object ?? JSONObject()
+        if let collection { members["collection"] = .string(collection) }
+        if let seconds { members["seconds"] = JSONNumber(seconds).map(JSONValue.number) ?? .null }
+        return members
+    }
+
     /// The report in lines of text.
     public var description: String {
         var lines = ["\(product), \(counted(documents, "document"))"]
@@ -136,7 +144,8 @@ extension ImportReport.Fault: CustomStringConvertible {
         return place.isEmpty ? message : "\(place.joined(separator: " ")): \(message)"
     }
 
-    var json: JSONValue {
+    /// The place and the cause, as JSON.
+    package var json: JSONValue {
         var object = JSONObject()
         if let id { object["id"] = .string(id.string) }
         if let revision { object["rev"] = .string(revision.description) }

@@ -42,6 +42,14 @@ package enum ImportConflict: String, CaseIterable, Sendable { case fail, overwri
 package enum ImportOutcome {
     case stored, known, skipped
     case failed(any Error)
+
+    /// The outcome of a document that was not saved because the database has one of its id.
+    package static func unsaved(
+        _ document: Document, _ conflict: ImportConflict, in database: Database, because error: any Error
+    ) throws -> ImportOutcome {
+        if try database.document(document.id).map({ $0.holdsSame(as: document) }) == true { return .known }
+        return conflict == .skip ? .skipped : .failed(error)
+    }
 }
 
 // MARK: - DatabaseImportStore
@@ -65,8 +73,7 @@ package struct DatabaseImportStore: ImportStore {
             switch result {
             case .success: return .stored
             case .failure(let error as DatabaseError) where error.code == .conflict:
-                if try database.document(document.id).map({ $0.holdsSame(as: document) }) == true { return .known }
-                return conflict == .skip ? .skipped : .failed(error)
+                return try .unsaved(document, conflict, in: database, because: error)
             case .failure(let error): return .failed(error)
             }
         }

@@ -17,7 +17,7 @@ struct ArrivingBody {
     /// Whether a thread is just putting a part away.
     private(set) var isSpooling = false
     /// How large any body may be.
-    private var bodyLimit = Int64.max
+    private(set) var bodyLimit = Int64.max
     /// How large this one may be.
     private var limit = Int64.max
     /// What is in memory.
@@ -44,6 +44,9 @@ struct ArrivingBody {
 
     /// Whether it is larger than it may be, or will be.
     var isTooLarge: Bool { max(declaredLength ?? 0, received) > limit }
+
+    /// Whether it is larger than any body may be, or will be.
+    var isLargerThanAny: Bool { max(declaredLength ?? 0, received) > bodyLimit }
 
     /// Whether so much of a body was dropped that the rest is not read.
     var isDroppedForGood: Bool { received > bodyLimit.adding(clamped: Self.maximumDropped) }

@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 internal import SettleHTTP
+internal import SettleImport
 internal import SettleQuery
 internal import SettleScripting
 internal import SettleViews
@@ -70,6 +71,11 @@ struct HTTPError: Error {
         416, "requested_range_not_satisfiable", "Requested range not satisfiable")
 }
 
+extension HTTPError: CustomStringConvertible {
+    /// The reason.
+    var description: String { reason }
+}
+
 // MARK: - Mapping
 
 extension HTTPError {
@@ -79,6 +85,8 @@ extension HTTPError {
         case let error as HTTPError: self = error
         case let error as DatabaseError: self = Self.mapped(error)
         case let error as JSONError: self = error.code == .tooManyValues ? .tooManyValues : .invalidJSON
+        case let error as InvalidIdentifier: self = .badRequest(error.description)
+        case let error as ForeignFileError: self = Self.mapped(error)
         case let error as ScriptError: self = .script(error)
         case let error as SelectorError: self = HTTPError(400, error.code.name, error.reason)
         case let error as QueryError: self = HTTPError(400, error.code.name, error.reason)
@@ -107,6 +115,15 @@ extension HTTPError {
             HTTPError(503, "service_unavailable", "The storage can't be reached now.", headers: ["Retry-After": "1"])
         case .diskFull: HTTPError(507, "insufficient_storage", "There is no room left.")
         default: HTTPError(500, "internal_server_error", Self.seeLog)
+        }
+    }
+
+    /// The error for a file that can't be imported. Messages about the system may contain paths.
+    private static func mapped(_ error: ForeignFileError) -> HTTPError {
+        switch error.code {
+        case .unknown: HTTPError(400, "invalid", error.message)
+        case .unsupported, .missing, .damaged: HTTPError(400, error.code.rawValue, error.message)
+        case .inUse, .inputOutput: HTTPError(500, "internal_server_error", Self.seeLog)
         }
     }
 

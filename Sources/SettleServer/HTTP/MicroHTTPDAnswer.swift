@@ -86,9 +86,16 @@ extension HTTPResponse {
             body: .bytes(Array("{\"error\":\"bad_request\",\"reason\":\"\(reason)\"}\n".utf8)))
     }
 
-    static let tooLarge = HTTPResponse(
-        status: 413, headers: ["Content-Type": "application/json"],
-        body: .bytes(Array("{\"error\":\"too_large\",\"reason\":\"the request entity is too large\"}\n".utf8)))
+    /// The refusal of a body that is too large; it names the setting if that is the limit.
+    static func tooLarge(_ body: ArrivingBody) -> HTTPResponse {
+        let advice =
+            body.isLargerThanAny
+            ? ": the setting upload_size (max_http_request_size) allows \(body.bodyLimit) bytes" : ""
+        return HTTPResponse(
+            status: 413, headers: ["Content-Type": "application/json"],
+            body: .bytes(
+                Array("{\"error\":\"too_large\",\"reason\":\"the request entity is too large\(advice)\"}\n".utf8)))
+    }
 
     static let withoutStatus = HTTPResponse(
         status: 500, headers: ["Content-Type": "application/json"],

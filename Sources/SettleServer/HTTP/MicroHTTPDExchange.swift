@@ -94,7 +94,7 @@ final class MicroHTTPDExchange: Sendable {
                 state.response = response
                 return true
             }
-            return state.body.isTooLarge ? refuse(.tooLarge, on: connection, &state) : true
+            return state.body.isTooLarge ? refuse(.tooLarge(state.body), on: connection, &state) : true
         }
     }
 
@@ -128,7 +128,7 @@ final class MicroHTTPDExchange: Sendable {
                 return false
             }
             state.body.count(bytes)
-            if state.response == nil, state.body.isTooLarge { state.response = .tooLarge }
+            if state.response == nil, state.body.isTooLarge { state.response = .tooLarge(state.body) }
             guard state.response == nil else {
                 // The rest is read and dropped, but not for ever.
                 state.body.drop()
@@ -178,7 +178,7 @@ final class MicroHTTPDExchange: Sendable {
         switch outcome {
         case .success(let (file, limit)):
             state.body.finishSpooling(file, limit: limit)
-            if state.body.isTooLarge { state.response = .tooLarge }
+            if state.body.isTooLarge { state.response = .tooLarge(state.body) }
         case .failure(let error):
             state.body.finishSpooling(nil, limit: nil)
             if !(error is Refusal) { options.warn?("an upload can't be taken: \(error)") }

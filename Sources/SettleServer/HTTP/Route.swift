@@ -82,6 +82,8 @@ final class Route: Sendable {
         case whole
         /// ``ServerOptions/largestUpload`` for a `PUT`, whose attachments are streamed; otherwise as `whole`.
         case streamed
+        /// ``ServerOptions/largestUpload``: a file, which is never in memory as a whole.
+        case file
 
         /// The maximum size of a body that is read into memory, in bytes.
         func inMemory(_ options: ServerOptions) -> Int {
@@ -90,7 +92,11 @@ final class Route: Sendable {
 
         /// The maximum size of the body of a request with a method, in bytes.
         func bytes(_ method: String, _ options: ServerOptions) -> Int64 {
-            self == .streamed && method == "PUT" ? options.largestUpload : Int64(inMemory(options))
+            switch self {
+            case .file: options.largestUpload
+            case .streamed where method == "PUT": options.largestUpload
+            case .short, .whole, .streamed: Int64(inMemory(options))
+            }
         }
     }
 

@@ -64,6 +64,7 @@ enum RoutingTable {
                 "GET": DatabaseEndpoints.info, "PUT": DatabaseEndpoints.create, "DELETE": DatabaseEndpoints.delete,
                 "POST": DocumentEndpoints.post,
             ], stricter: ["PUT": .serverAdmin, "DELETE": .serverAdmin], scripts: .writing, body: .whole),
+        Route("/{db}/_import", .databaseAdmin, "POST", ["POST": ImportEndpoints.importFile], body: .file),
         Route("/{db}/_blipsync", .member, "GET", ["GET": MobileEndpoints.connect], scripts: .writing),
         Route("/{db}/_ensure_full_commit", .member, "POST", ["POST": DatabaseEndpoints.ensureFullCommit]),
         Route("/{db}/_compact", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compact]),

@@ -69,6 +69,7 @@ public final class Server: Sendable {
         state.restoreSettings()
         try state.makeSystemDatabases()
         try state.updates.resume()
+        ImportFolder.removeLeftovers(in: try state.databases.makeUploadFolder())
         let started = try MicroHTTPDListener(listenerOptions(options), handler: handler)
         state.metrics.setConnections { [weak self] in self?.load.connections ?? 0 }
         listeners.update { $0 = [started] }

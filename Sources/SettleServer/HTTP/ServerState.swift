@@ -19,6 +19,8 @@ final class ServerState: Sendable {
     /// Runs the functions of design documents; `nil` if the options name no workers.
     let scripts: Scripts?
     let indexing = IndexingTasks()
+    /// The threads that import files.
+    let importing = WorkerPool(limit: 4)
     let replications: ReplicationService
     let requestIDs = RequestIDs()
     let mobile: MobileService
@@ -71,7 +73,10 @@ final class ServerState: Sendable {
         updates = DatabaseUpdates(databases) { [log = options.log] in log?.warning($0) }
     }
 
-    deinit { afterLogin.close() }
+    deinit {
+        afterLogin.close()
+        importing.close()
+    }
 
     /// Applies the stored settings that were changed over HTTP, if that is still allowed.
     func restoreSettings() {

@@ -1,8 +1,8 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The received part of a long body, in an unlinked file, which the system removes at the latest when the process
-/// ends.
+/// A file that takes a long body. While that arrives, the file has no name, and the system removes it at the latest when
+/// the process ends.
 ///
 /// One thread at a time writes it. It is read when all bytes have arrived.
 final class UploadFile: Sendable {
@@ -21,6 +21,18 @@ final class UploadFile: Sendable {
         // Processes that run scripts must not inherit it.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         unlink(template)
+    }
+
+    /// Makes an empty file that keeps its name, for readers that open files by their paths.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - folder: The folder to create the file in.
+    /// - Throws: ``DatabaseError`` with code `inputOutput` or `diskFull`.
+    init(named name: String, in folder: String) throws {
+        path = folder
+        descriptor = open("\(folder)/\(name)", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw systemError("making a file for an upload in \(folder)") }
     }
 
     deinit { close(descriptor) }
@@ -67,12 +79,12 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -
 final class SpooledBody: RequestBody {
     private struct State {
         var offset: Int64 = 0
+        /// Nothing once it was read: its room on the disk is then free while the request is answered.
+        var file: UploadFile?
         var rest: [UInt8]
-        var isFileRead = false
     }
 
     let declaredLength: Int64?
-    private let file: UploadFile
     private let state: Guarded<State>
 
     /// - Parameters:
@@ -80,18 +92,17 @@ final class SpooledBody: RequestBody {
     ///   - rest: The end.
     ///   - length: The length of both.
     init(_ file: UploadFile, rest: [UInt8], length: Int64) {
-        self.file = file
         declaredLength = length
-        state = Guarded(State(rest: rest))
+        state = Guarded(State(file: file, rest: rest))
     }
 
     func read() throws -> [UInt8]? {
         try state.withLock { state in
-            if !state.isFileRead {
+            if let file = state.file {
                 let piece = try file.read(at: state.offset)
                 state.offset += Int64(piece.count)
                 if !piece.isEmpty { return piece }
-                state.isFileRead = true
+                state.file = nil
             }
             defer { state.rest = [] }
             return state.rest.isEmpty ? nil : state.rest

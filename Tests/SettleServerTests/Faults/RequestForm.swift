@@ -110,6 +110,10 @@ struct RequestForm {
             query: ["tree=full", "tree=none", "tree=x", "docs=false", "policies=true", "policies=x"]),
         RequestForm(path: "/{db}/_settle", methods: ["POST"], body: .settling),
         RequestForm(path: "/{db}/_settle/{doc}", methods: ["POST"], body: .settling),
+        RequestForm(
+            path: "/{db}/_import", methods: ["POST"],
+            query: ["dry_run=true", "from=json", "from=x", "id=a", "on_conflict=skip", "collection=a.b", "name=a.csv"],
+            body: .bytes),
         RequestForm(path: "/{db}/_blipsync", methods: ["GET"]),
         RequestForm(path: "/{db}/_try", methods: ["POST"], body: .trial),
         RequestForm(

@@ -4,13 +4,16 @@ import { h, bdi, button, field, head, replace, tableHead } from '../parts/dom.js
 import { errorBox, unsaved } from '../parts/panel.js';
 import { commands } from '../parts/command.js';
 import { exportLines } from '../files/exporting.js';
-import { documentsIn, OtherKind } from '../files/reading.js';
-import { writeAll } from '../files/writing.js';
+import { beginningOf, sendFile } from '../files/sending.js';
+import { parse, stringify } from '../value/json.js';
 import { bytes, number, short, t } from '../words.js';
 
-const SHOWN = 5; // documents of a preview
-const CUT = 120; // characters of each
+const SHOWN = 5; // ids of what could not be exported
+const CUT = 120; // characters of a document of a preview
 const LISTED = 200; // refused documents
+const LARGE = 64_000_000; // bytes; a larger file is sent for a preview only on demand
+const KINDS = ['json', 'csv', 'couchdb', 'couchbackup', 'pouchdb', 'couchbase1', 'cloudant', 'cblite', 'mongo', 'firestore', 'realm'];
+const ONLY_THE_TOOL = ['unsupported', 'missing']; // errors of files that other files belong to, or that have to be made anew
 
 /** A part that works for a while: progress in words, Stop, and errors. Only one of its kind runs. */
 function worker(signal) {
@@ -22,7 +25,7 @@ function worker(signal) {
     get isRunning() { return control !== null; },
     tell(text, value, max) {
       words.textContent = text;
-      if (max) [bar.value, bar.max] = [value, max];
+      if (max) [bar.max, bar.value] = [max, value]; else bar.removeAttribute('value');
     },
     /** Does work; what it returns is told at its end. */
     async run(work, onStop) {
@@ -45,7 +48,8 @@ export default function page({ db, signal, setTitle, setSame }) {
   setSame({ url: path`${db}/_changes`, query: { style: 'all_docs', include_docs: true, attachments: true }, settle: ['export', [{ db }]] });
   const [saving, storing] = [worker(signal), worker(signal)];
   const [withFiles, withDeleted] = [1, 2].map(() => h('input', { type: 'checkbox', checked: true }));
-  const [preview, report] = [h('div'), h('div')];
+  const [preview, report] = [1, 2].map(() => h('div', { class: 'stack' }));
+  let looking = new AbortController();
 
   const save = () => saving.run(async until => {
     let count = 0;
@@ -56,68 +60,145 @@ export default function page({ db, signal, setTitle, setSame }) {
     return t.files.exportIsDone(count) + (failed.length ? t.files.notExported(number(failed.length), failed.slice(0, SHOWN).join(', ')) : '');
   }, () => t.files.exportIsStopped);
 
-  async function look() {
+  const box = label => h('label', {}, h('input', { type: 'checkbox' }), ` ${label}`);
+  const select = (values, on = {}) => h('select', { on }, Object.entries(values).map(([value, words]) => h('option', { value }, words)));
+  const kinds = select({ '': t.files.byItsContent, ...Object.fromEntries(KINDS.map(kind => [kind, kind])) }, { change: () => look() });
+  const [collections, conflict] = [select({}, { change: () => look() }), select({ '': t.files.fail, overwrite: t.files.overwrite, skip: t.files.skip })];
+  const member = h('input', { autocomplete: 'off', spellcheck: 'false' });
+  const [winners, strict] = [box(t.files.keepWinner), box(t.files.strict)];
+  const ofDatabases = h('div', { class: 'stack', hidden: true }, h('p', { hidden: true }, field(t.files.collection, collections)), winners);
+  const ofDumps = h('div', { class: 'stack', hidden: true }, field(t.files.idMember, member, t.files.idMemberHint), field(t.files.ifThere, conflict));
+  const options = h('details', { hidden: true }, h('summary', {}, t.files.options),
+    h('div', { class: 'stack' }, field(t.files.kind, kinds), ofDumps, ofDatabases, strict));
+  const isOn = label => label.firstChild.checked || undefined;
+
+  /** What is asked for: of the options those that the file has a use for. */
+  const asked = ({ name }) => ({
+    name, from: kinds.value || undefined, strict: isOn(strict),
+    ...(!ofDumps.hidden && { id: member.value || undefined, on_conflict: conflict.value || undefined }),
+    ...(!ofDatabases.hidden && { collection: collections.value || undefined, keep_winner: isOn(winners) }),
+  });
+
+  /** Begins with another file. */
+  function choose() {
+    for (const one of [kinds, collections, conflict, member]) one.value = '';
+    [ofDumps.hidden, ofDatabases.hidden, options.hidden] = [true, true, !file.files[0]];
+    replace(collections);
+    if (!storing.isRunning) storing.tell('');
+    look();
+  }
+
+  async function look(isWanted = false) {
+    looking.abort();
+    looking = new AbortController();
+    const [chosen, until] = [file.files[0], AbortSignal.any([signal, looking.signal])];
     replace(report);
     replace(preview);
-    const chosen = file.files[0];
     if (!chosen) return;
     try {
-      const found = documentsIn(chosen);
-      const { value: { kind } } = await found.next();
-      const first = [];
-      for await (const one of found) {
-        first.push(one);
-        if (first.length === SHOWN) break;
+      const part = await beginningOf(chosen);
+      if (until.aborted) return;
+      const about = h('p', {}, bdi(chosen.name), `, ${bytes(chosen.size)}`);
+      if (!part && chosen.size > LARGE && !isWanted) {
+        replace(preview, about, h('p', { class: 'toolbar' }, importButton(chosen), button(t.files.preview, () => look(true)),
+          h('span', { class: 'muted' }, t.files.isLarge)));
+        return;
       }
-      replace(preview, h('p', {}, bdi(chosen.name), `, ${bytes(chosen.size)}: ${kind}`),
-        first.length === 0 ? h('p', { class: 'muted' }, t.files.noDocument) : h('div', { class: 'scroll' }, h('table', {},
-          tableHead([t.common.id, t.common.revision, t.common.document]), h('tbody', {}, first.map(line)))),
-        first.some(one => one.doc) && h('p', { class: 'toolbar' }, button(t.files.importIt, () => store(chosen), { class: 'button primary' }),
-          h('span', { class: 'muted' }, t.files.whatIsWritten)));
+      const words = h('span', { role: 'status' });
+      replace(preview, about, h('p', { class: 'toolbar' }, words, button(t.settle.stop, () => { looking.abort(); replace(preview); })));
+      const onSent = sent => { words.textContent = saying(sent, part ?? chosen); };
+      onSent(0);
+      const text = await sendFile(db, part ?? chosen, { ...asked(chosen), dry_run: true }, { signal: until, onSent });
+      show(chosen, JSON.parse(text), parse(text).get('sample'), part);
     } catch (error) {
-      if (!(error instanceof OtherKind)) { replace(preview, errorBox(error)); return; }
-      replace(preview, h('p', { role: 'alert' }, error.message, ' ', t.files.settleTakesIt),
-        h('pre', {}, commands({ url: '.', settle: ['import', [{ db }, chosen.name]] }).join('\n')));
+      if (!until.aborted) replace(preview, ONLY_THE_TOOL.includes(error.error) ? forTheTool(chosen.name, error.reason) : errorBox(error));
     }
   }
 
-  const line = ({ doc, text, problem, line: place }) => problem
-    ? h('tr', {}, h('th', { scope: 'row' }, t.files.line(place)), h('td', { colspan: 2, class: 'bad' }, problem))
-    : h('tr', {}, h('th', { scope: 'row' }, bdi(doc.get('_id') ?? t.files.newId)),
-      h('td', { class: 'rev' }, doc.has('_rev') ? short(doc.get('_rev')) : t.files.edit),
-      h('td', { class: 'mono' }, bdi(text.length > CUT ? `${text.slice(0, CUT)}…` : text)));
+  /** What is said of a file that the page can't send, with the command that takes it. */
+  const forTheTool = (name, reason) => [h('p', { role: 'alert' }, reason), h('p', {}, t.files.settleTakesIt),
+    h('pre', {}, commands({ url: '.', settle: ['import', [{ db }, name]] }).join('\n'))];
 
-  const store = chosen => {
-    const notes = { empty: 0, logs: 0, broken: 0 };
-    const refused = [];
-    let [written, read] = [0, 0];
-    const told = () => t.files.imported(written, refused.length);
-    return storing.run(async until => {
-      const documents = documentsIn(chosen, { notes, onBytes(size) { read = size; } });
-      await writeAll(db, documents, step => {
-        written += step.written;
-        refused.push(...step.refused);
-        storing.tell(told(), read, chosen.size);
-        if (step.refused.length) showRefused(refused);
-      }, until);
-      return `${t.files.importIsDone} ${told()} ${t.files.passedOver(notes)}`;
-    }, () => `${t.files.importIsStopped} ${told()}`);
-  };
+  const importButton = chosen => button(t.files.importIt, () => store(chosen), { class: 'button primary' });
 
-  function showRefused(refused) {
-    replace(report, h('h2', {}, t.files.refused(number(refused.length))), h('div', { class: 'scroll' }, h('table', { class: 'cards' },
-      tableHead([t.common.id, t.files.lineLabel, t.replication.reason]), h('tbody', {}, refused.slice(0, LISTED).map(row => h('tr', {},
-        h('th', { scope: 'row' }, bdi(row.id ?? '')), h('td', { 'data-label': t.files.lineLabel }, number(row.line ?? 0)),
-        h('td', { class: 'long', 'data-label': t.replication.reason }, bdi(`${row.error}: ${row.reason}`))))))),
-    refused.length > LISTED && h('p', { class: 'muted' }, t.settle.andMore(number(refused.length - LISTED))));
+  function show(chosen, told, sample, part) {
+    // A dump has no count of conflicts.
+    [ofDumps.hidden, ofDatabases.hidden] = [told.conflicts !== null, told.conflicts === null];
+    if (told.collections) {
+      replace(collections, told.collections.map(name => h('option', { value: name, selected: name === told.collection }, name)));
+      collections.closest('p').hidden = false;
+    }
+    replace(preview, h('p', {}, bdi(chosen.name), `, ${bytes(chosen.size)}: `, bdi(told.product)),
+      h('p', { class: 'muted' }, part ? t.files.fromTheBeginning : t.files.holds(told)),
+      sample.length === 0 ? told.documents + told.local === 0 && h('p', { class: 'muted' }, t.files.noDocument) : h('div', { class: 'scroll' }, h('table', {},
+        tableHead([t.common.id, t.common.revision, t.common.document]), h('tbody', {}, sample.map(line)))),
+      told.documents + told.local > 0 && h('p', { class: 'toolbar' }, importButton(chosen), h('span', { class: 'muted' }, t.files.whatIsWritten)),
+      !part && [faults(told.not_taken, told.lost_revisions + told.lost_attachments, t.files.wouldBeRefused),
+        told.left_out.length > 0 && h('p', { class: 'muted' }, t.files.leftOut, bdi(told.left_out.join('; ')))]);
   }
 
-  const file = h('input', { type: 'file', on: { change: look } });
+  const saying = (sent, { size }) => sent < size ? t.files.sent(bytes(sent), bytes(size)) : t.files.isRead;
+
+  const line = row => {
+    const text = row.has('doc') ? stringify(row.get('doc')) : row.has('omitted') ? t.files.isLong : '';
+    return h('tr', {}, h('th', { scope: 'row' }, bdi(row.get('id'))),
+      h('td', { class: 'rev' }, row.has('rev') ? short(row.get('rev')) : t.files.edit, row.has('deleted') && ` ${t.common.deleted}`),
+      h('td', { class: 'mono' }, bdi(text.length > CUT ? `${text.slice(0, CUT)}…` : text)));
+  };
+
+  const store = chosen => {
+    const refused = [];
+    let [all, told, timer] = [0, '', 0];
+    const showRefused = () => { timer = 0; replace(report, faults(refused, all, t.files.refused)); };
+    const onLine = ({ progress, ...row }) => {
+      if (progress) {
+        told = t.files.imported(progress.imported, progress.failed);
+        storing.tell(told, progress.fraction ?? 0, progress.fraction === undefined ? 0 : 1);
+        return;
+      }
+      all += 1;
+      if (refused.length < LISTED) refused.push(row);
+      timer ||= setTimeout(showRefused, 200);
+    };
+    return storing.run(async until => {
+      replace(report);
+      const onSent = sent => storing.tell(saying(sent, chosen), sent, sent < chosen.size ? chosen.size : 0);
+      onSent(0);
+      const result = await sendFile(db, chosen, asked(chosen), { signal: until, onSent, onLine });
+      if (all > 0) showRefused();
+      return [t.files.importIsDone, 'imported' in result ? t.files.imported(result.imported, result.failed) + t.files.others(result) : t.files.holds(result),
+        ...(result.notes ?? result.left_out ?? [])].join(' ');
+    }, () => [t.files.importIsStopped, told].join(' '));
+  };
+
+  /** Documents and parts of them that are not taken, as far as they are listed. */
+  const faults = (rows, all, heading) => all > 0 && [h('h2', {}, heading(number(all))), h('div', { class: 'scroll' }, h('table', { class: 'cards' },
+    tableHead([t.common.id, t.files.lineLabel, t.replication.reason]), h('tbody', {}, rows.slice(0, LISTED).map(row => h('tr', {},
+      h('th', { scope: 'row' }, bdi(row.id ?? '—')), h('td', { 'data-label': t.files.lineLabel }, row.line === undefined ? '' : number(row.line)),
+      h('td', { class: 'long', 'data-label': t.replication.reason },
+        bdi([row.error && row.error !== 'not_taken' && row.error, row.attachment, row.message].filter(Boolean).join(': '))))))) ),
+  all > LISTED && h('p', { class: 'muted' }, t.settle.andMore(number(all - LISTED)))];
+
+  const file = h('input', { type: 'file', on: { change: choose } });
+  const place = h('div', {
+    class: 'stack', on: {
+      dragover: event => event.preventDefault(),
+      drop(event) {
+        event.preventDefault();
+        const [{ items, files }] = [event.dataTransfer];
+        const folder = [...items].find(item => item.webkitGetAsEntry?.()?.isDirectory);
+        if (!folder && files.length === 0) return;
+        file.files = folder ? new DataTransfer().files : files;
+        choose();
+        if (folder) replace(preview, forTheTool(files[0]?.name ?? folder.webkitGetAsEntry().name, t.files.isAFolder));
+      },
+    },
+  }, field(t.files.file, file, t.files.whichFiles), options, preview, storing.element, report);
   return {
     element: h('div', {}, head(t.common.files), h('h2', {}, t.files.exportHeading), h('p', { class: 'muted' }, t.files.whatIsExported),
       h('p', { class: 'stack' }, h('label', {}, withFiles, ` ${t.files.withAttachments}`), h('label', {}, withDeleted, ` ${t.files.withDeleted}`)),
       button(t.files.export, save), saving.element,
-      h('h2', {}, t.files.importHeading), field(t.files.file, file, t.files.whichFiles), preview, storing.element, report),
+      h('h2', {}, t.files.importHeading), place),
     leave: unsaved(() => saving.isRunning || storing.isRunning, signal),
   };
 }
