@@ -1,5 +1,6 @@
 internal import SettleHTTP
 internal import SettlePlatform
+internal import SettleReplication
 
 /// Importing files: an extension of ours.
 enum ImportEndpoints {
