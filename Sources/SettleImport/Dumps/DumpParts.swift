@@ -8,11 +8,15 @@ package struct DumpOptions: Sendable {
     package var takesTexts = false
     /// How other products' JSON becomes documents.
     package var translation: JSONTranslation
+    /// The length of the longest text of a document, in bytes.
+    package var longest: Int
 
     package init(
-        encoding: TextEncoding? = nil, takesTexts: Bool = false, translation: JSONTranslation = JSONTranslation()
+        encoding: TextEncoding? = nil, takesTexts: Bool = false, translation: JSONTranslation = JSONTranslation(),
+        longest: Int = RecordReader.longest
     ) {
         (self.encoding, self.takesTexts, self.translation) = (encoding, takesTexts, translation)
+        self.longest = longest
     }
 
     /// A reader of a text that can be opened several times.
@@ -25,7 +29,7 @@ package struct DumpOptions: Sendable {
             return { try input.read() }
         }
         guard Self.isTable(kind, named: name) else {
-            return RecordReader(kind, translation: translation, try text())
+            return RecordReader(kind, translation: translation, longest: longest, try text())
         }
         let isTabbed = kind == nil && !Self.expandedName(name).hasSuffix(".csv")
         return CSVReader(takesTypes: !takesTexts, separator: isTabbed ? UInt8(ascii: "\t") : nil, text)

@@ -12,10 +12,10 @@ enum MongoDocument {
         "$timestamp", "$regularExpression", "$minKey", "$maxKey", "$undefined",
     ]
 
-    /// Whether a document has a value that only Extended JSON has.
-    static func isOne(_ bytes: [UInt8]) -> Bool {
+    /// Whether a document of at most some values has one that only Extended JSON has.
+    static func isOne(_ bytes: [UInt8], atMost mostValues: Int) -> Bool {
         guard bytes.indices.dropLast().contains(where: { bytes[$0] == UInt8(ascii: "\"") && bytes[$0 + 1] == 0x24 }),
-            let value = try? JSONValue(utf8: bytes)
+            let value = try? JSONValue(utf8: bytes, atMost: mostValues)
         else { return false }
         return value["_rev"] == nil && hasMark(value)
     }
@@ -157,9 +157,14 @@ package struct JSONTranslation: Sendable, Equatable {
     package var typeMember: String?
     /// Whether binary values of at least 1 KiB become attachments.
     package var attachesBinaries = false
+    /// How many values a text may have that is in memory as a whole while it is translated; without a limit by default.
+    package var mostValues: Int
 
-    package init(keptID: String? = nil, typeMember: String? = nil, attachesBinaries: Bool = false) {
+    package init(
+        keptID: String? = nil, typeMember: String? = nil, attachesBinaries: Bool = false, mostValues: Int = .max
+    ) {
         (self.keptID, self.typeMember, self.attachesBinaries) = (keptID, typeMember, attachesBinaries)
+        self.mostValues = mostValues
     }
 }
 

@@ -47,13 +47,13 @@ extension RecordReader {
         let isDocument = names.contains("_id") || names.contains("_rev")
         if expected == .realm {
             (form, state) = (.realm, .between)
-            let records = try RealmDump.records(of: JSONValue(utf8: part.bytes), translation)
+            let records = try RealmDump.records(of: value(part), translation)
             for record in records { waiting.append(record) }
         } else if isDocument {
             parseFirst(part)
         } else if names.contains("__collections__") {
             (form, state) = (.firestore, .between)
-            let records = FirestoreDump.records(of: try JSONValue(utf8: part.bytes), translation)
+            let records = FirestoreDump.records(of: try value(part), translation)
             for record in records { waiting.append(record) }
         } else if text("name") == Self.couchbackupName {
             form = .couchbackup(version: text("version") ?? "", mode: text("mode") ?? "full")
@@ -65,6 +65,14 @@ extension RecordReader {
             try parse(change: part)
         } else {
             parseFirst(part)
+        }
+    }
+
+    /// A text that is translated as a whole.
+    private func value(_ part: TextCursor.Part) throws(ForeignFileError) -> JSONValue {
+        do { return try JSONValue(utf8: part.bytes, atMost: translation.mostValues) } catch {
+            throw ForeignFileError(
+                .unsupported, "the text can't be read as a whole: \(error.message). `settle import` has no limit")
         }
     }
 
@@ -107,7 +115,7 @@ extension RecordReader {
     /// Translates the first document if it is written in MongoDB's Extended JSON; the others are translated then, too.
     private func detectMongo() {
         guard form == .documents || form == .array, expected != .json, let first = waiting.first,
-            expected == .mongo || MongoDocument.isOne(first.bytes)
+            expected == .mongo || MongoDocument.isOne(first.bytes, atMost: translation.mostValues)
         else { return }
         form = .mongo
         _ = waiting.popFirst()

@@ -258,7 +258,9 @@ extension RecordReader {
     private func translatedIfNeeded(_ record: Record) -> Record { form == .mongo ? translated(record) : record }
 
     func translated(_ record: Record) -> Record {
-        guard record.problem == nil, let value = try? JSONValue(utf8: record.bytes), value["_rev"] == nil else {
+        guard record.problem == nil, let value = try? JSONValue(utf8: record.bytes, atMost: translation.mostValues),
+            value["_rev"] == nil
+        else {
             return record
         }
         var record = record

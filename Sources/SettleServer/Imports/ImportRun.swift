@@ -44,11 +44,15 @@ struct ImportRun: Sendable {
             throw ForeignFileError(
                 .unsupported, "\(last) is a part of a database, and can't be read alone. \(Self.advice)")
         }
-        do { return try ForeignDatabase(at: URL(fileURLWithPath: path), kind: request.kind) } catch let error
+        let options = DumpOptions(
+            translation: JSONTranslation(mostValues: Self.mostValues), longest: context.options.largestBody)
+        do { return try ForeignDatabase(at: URL(fileURLWithPath: path), kind: request.kind, options) } catch let error
             as ForeignFileError where error.code == .missing
         { throw ForeignFileError(.missing, "\(error.message) \(Self.advice)") }
     }
 
+    /// How many values a text may have that is translated as a whole; they take a few hundred megabytes.
+    private static let mostValues = 4_000_000
     /// How the names of files end that are parts of databases.
     private static let partEndings = [".ldb", ".sst", "-wal", "-shm", "-journal"]
     private static let advice =

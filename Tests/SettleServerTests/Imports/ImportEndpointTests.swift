@@ -182,6 +182,19 @@ extension RouterClient {
         #expect(try client.ids() == ["b"])
     }
 
+    @Test func `a text over body_size is refused, and the others are stored`() throws {
+        let client = try RouterClient { $0.largestBody = 2 << 20 }
+        #expect(try client.send("PUT", "/db").status == 201)
+        let long = String(repeating: "x", count: 3 << 20)
+        let lines = try client.importing("{\"_id\":\"a\"}\n{\"_id\":\"b\",\"t\":\"\(long)\"}\n{\"_id\":\"c\"}\n").lines
+        #expect(lines.first?["message"] == "longer than 2 MiB" && lines.first?["line"] == 2)
+        #expect(try client.ids() == ["a", "c"])
+        let zeros = String(repeating: "0,", count: 4_000_000)
+        let realm = try RouterClient.withDatabase()
+            .importing("{\"A\":[{\"_id\":1,\"n\":[\(zeros)0]}]}", "from=realm")
+        #expect(realm.status == 400 && realm.json["error"] == "unsupported")
+    }
+
     @Test func `a sample has at most 64 kB, and five documents`() throws {
         let client = try RouterClient.withDatabase()
         let long = String(repeating: "x", count: 40_000)
