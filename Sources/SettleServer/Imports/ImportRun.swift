@@ -16,23 +16,35 @@ struct ImportRun: Sendable {
     /// - Parameter answer: Receives the answer: an error if the file can't be imported, what it holds for a dry run, and
     ///   otherwise a stream of lines, which this thread then fills.
     func run(_ answer: Promise<HTTPResponse>) {
-        do {
-            let folder = try ImportFolder(in: context.databases.makeUploadFolder())
-            defer { folder.remove() }
-            let source = try open(in: folder)
-            let options = try request.options(for: source)
-            guard !request.isDryRun else {
-                answer.fulfil(.json(.object(try preview(source, options, in: folder))))
-                return
-            }
-            let store = try ServerImportStore(database, context)
-            let stream = ImportStream(context.request.life)
-            answer.fulfil(
-                HTTPResponse(
-                    status: 200, headers: ["Content-Type": "application/x-ndjson", "Cache-Control": "no-store"],
-                    body: .stream(stream, length: nil)))
-            watching(stream) { fill(stream, from: source, options, store) }
-        } catch { answer.fulfil(.error(told(error))) }
+        do { try run(in: ImportFolder(in: context.databases.makeUploadFolder()), answer) } catch {
+            answer.fulfil(.error(told(error)))
+        }
+    }
+
+    /// Imports by a file in a folder, which is removed before the answer ends.
+    private func run(in folder: ImportFolder, _ answer: Promise<HTTPResponse>) throws {
+        var end: (() -> Void)?
+        defer {
+            folder.remove()
+            end?()
+        }
+        let source = try open(in: folder)
+        let options = try request.options(for: source)
+        guard !request.isDryRun else {
+            let preview = try preview(source, options, in: folder)
+            end = { answer.fulfil(.json(.object(preview))) }
+            return
+        }
+        let store = try ServerImportStore(database, context)
+        let stream = ImportStream(context.request.life)
+        answer.fulfil(
+            HTTPResponse(
+                status: 200, headers: ["Content-Type": "application/x-ndjson", "Cache-Control": "no-store"],
+                body: .stream(stream, length: nil)))
+        watching(stream) {
+            let last = lastLine(of: stream, from: source, options, store)
+            end = { stream.finish(with: last) }
+        }
     }
 
     /// Writes the file, and finds out what it is.
@@ -89,10 +101,10 @@ struct ImportRun: Sendable {
         body()
     }
 
-    /// Imports, and adds the lines of the answer.
-    private func fill(
-        _ stream: ImportStream, from source: ForeignDatabase, _ options: ImportOptions, _ store: ServerImportStore
-    ) {
+    /// Imports, adds the lines of the answer but the last one, and returns that.
+    private func lastLine(
+        of stream: ImportStream, from source: ForeignDatabase, _ options: ImportOptions, _ store: ServerImportStore
+    ) -> JSONValue {
         do {
             let result =
                 if case .dump(let records) = source.content {
@@ -100,10 +112,10 @@ struct ImportRun: Sendable {
                 } else {
                     try importDatabase(source, options, into: store, stream)
                 }
-            stream.finish(with: ["result": .object(result)])
+            return ["result": .object(result)]
         } catch {
             let told = told(error)
-            stream.finish(with: ["error": .string(told.error), "reason": .string(told.reason)])
+            return ["error": .string(told.error), "reason": .string(told.reason)]
         }
     }
 

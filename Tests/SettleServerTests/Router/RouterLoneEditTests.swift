@@ -71,7 +71,7 @@ struct RouterLoneEditTests {
                 isLeft.withLock { $0 = answer == nil }
             }
             other.wait()
-            #expect(isLeft.withLock(\.self))
+            #expect(isLeft.withLock { $0 })
         }
         #expect(try client.send("GET", "/db/a").status == 404)
         #expect(atOnce("PUT", "/db/a", [:])?.status == 201)
