@@ -33,7 +33,7 @@ package final class WriteQueue: Sendable {
         _ turn: WriteTurn, on storage: any QueuedStorage, alone: Bool = false, bytes: Int = 0, _ body: () throws -> Void
     ) throws {
         perform(.arrived(turn, alone: alone, bytes: bytes), for: turn, storage)
-        try take(turn, on: storage, body)
+        try awaitTurn(turn, on: storage, body)
     }
 
     /// Runs a closure between two transactions, if no writer runs or waits.
@@ -50,12 +50,12 @@ package final class WriteQueue: Sendable {
         }
         guard let actions else { return false }
         perform(actions, for: turn, storage)
-        try take(turn, on: storage, body)
+        try awaitTurn(turn, on: storage, body)
         return true
     }
 
     /// Waits for a turn that was announced, and for its end.
-    private func take(_ turn: WriteTurn, on storage: any QueuedStorage, _ body: () throws -> Void) throws {
+    private func awaitTurn(_ turn: WriteTurn, on storage: any QueuedStorage, _ body: () throws -> Void) throws {
         while true {
             switch turn.wait() {
             case .run(let place):
