@@ -3,9 +3,8 @@ import glob
 import os
 import re
 
-from room import Server, Visit, expect, milk, named
+from room import WEB, Server, Visit, expect, milk, named
 
-WEB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Sources/CConsole/web")
 PAGES = ["#/", "#/db/groceries/docs?fields=name,count", "#/db/groceries/doc/milk", "#/db/groceries/conflicts", "#/db/groceries/conflict/milk",
          "#/db/groceries/settle", "#/db/groceries/query", "#/db/groceries/design/shop", "#/db/groceries/rights", "#/users", "#/server", "#/activity", "#/replications"]
 SIDEWAYS = """() => ['main', '.top', '.foot', 'body'].filter(name => {

@@ -1,23 +1,24 @@
-/** Which area has which page. The pages of an area are loaded together, at the first one of them. */
-import * as start from './areas/start.js';
+/** Which area has which page. The pages of an area are one file when the server delivers them, and are loaded at the first of them. */
+import databases from './pages/databases.js';
+import login from './pages/login.js';
+import missing from './pages/missing.js';
 
-const documents = () => import('./areas/documents.js');
-const conflicts = () => import('./areas/conflicts.js');
+/** The pages of a first visit, which come with the frame. */
+const first = { databases, login, missing };
+
 const server = () => import('./areas/server.js');
 const AREAS = [
-  [() => start, ['databases', 'login', 'missing']],
-  [documents, ['docs', 'doc', 'compare', 'query', 'view', 'changes', 'files', 'design', 'journal']],
-  [conflicts, ['conflicts', 'conflict', 'settle']],
-  [server, ['users', 'rights', 'upkeep', 'server', 'activity', 'log', 'replications', 'replication', 'replicate']],
-  [() => import('./areas/play.js'), ['play']],
+  { load: () => import('./areas/documents.js'), pages: ['docs', 'doc', 'compare', 'query', 'view', 'changes', 'files', 'design', 'journal'] },
+  { load: () => import('./areas/conflicts.js'), pages: ['conflicts', 'conflict', 'settle'] },
+  { load: server, pages: ['users', 'rights', 'upkeep', 'server', 'activity', 'log', 'replications', 'replication', 'replicate'] },
+  { load: () => import('./areas/play.js'), pages: ['play'] },
 ];
-const areas = new Map(AREAS.flatMap(([load, names]) => names.map(name => [name, load])));
 
-/** The function that makes a page. */
-export async function pageNamed(name) { return (await areas.get(name)())[name]; }
+/** The function that makes a page, by the page's name in an address. */
+export async function pageNamed(name) { return first[name] ?? (await AREAS.find(({ pages }) => pages.includes(name)).load())[name]; }
 
-/** What the frame shows when somebody asks for it: the palette, lists of databases, places and commands. */
+/** What the frame shows when somebody asks for it: the palette, the lists of databases, places and commands. */
 export const loadFrame = () => import('./areas/frame.js');
 
-/** What sets a password; the pages of users have the same parts. */
+/** What sets a password, which has parts of the pages of the server. */
 export const loadPassword = server;
