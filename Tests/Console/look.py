@@ -198,6 +198,7 @@ def a_list_is_worked_off(room):
     page.wait_for_selector(".dock a[data-next='']")
     page.get_by_role("link", name="Skip", exact=True).click()
     page.wait_for_selector("h1:has-text('Conflicts')")
+    page.locator("main tbody tr").nth(1).wait_for()
     expect(page.locator("main tbody tr").count() == 2, "another number is left")
     server.ask("DELETE", "listed")
 
