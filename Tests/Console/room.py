@@ -180,11 +180,10 @@ class Visit:
 
     def sources(self):
         """The address of the console's sources, whose modules a page can import one by one. The server delivers bundles of them."""
-        place, types = self.page.locator("link[rel=stylesheet]").first.evaluate("link => new URL('.', link.href).href") + "sources/", {".js": "text/javascript", ".svg": "image/svg+xml"}
+        place = self.page.locator("link[rel=stylesheet]").first.evaluate("link => new URL('sources/', link.href).href")
 
         def answer(route):
-            path = os.path.join(WEB, route.request.url.removeprefix(place))
-            route.fulfill(path=path, content_type=types[os.path.splitext(path)[1]])
+            route.fulfill(path=os.path.join(WEB, route.request.url.removeprefix(place)), content_type="text/javascript")
 
         self.page.route(place + "**", answer)
         return place + "app/"
