@@ -54,6 +54,20 @@ import Testing
         }
     }
 
+    @Test func `each page is in an area, by its name in addresses`() throws {
+        let files = try Self.files("web").map { (name: $0.name, text: String(decoding: $0.bytes, as: UTF8.self)) }
+        let list = try #require(files.first { $0.name == "app/areas.js" }?.text)
+        let areas = list + files.filter { $0.name.hasPrefix("app/areas/") }.map(\.text).joined()
+        let pages = files.map(\.name).filter { $0.hasPrefix("app/pages/") }
+        #expect(pages.count > 20)
+        for page in pages {
+            let name = page.dropFirst("app/pages/".count).dropLast(".js".count)
+            #expect(areas.contains("pages/\(name).js'"), "\(page) is in no area")
+            #expect(
+                list.contains("'\(name)'") || list.contains(" \(name) from './pages/"), "app/areas.js lacks \(name)")
+        }
+    }
+
     @Test func `the first visit needs at most 12 requests`() throws {
         let page = try String(contentsOf: Self.folder.appending(path: "built/index.html"), encoding: .utf8)
         let named = page.matches(of: /(?:href|src)="a\/\{hash\}\/([^"]+)"/).map { String($0.1) }
