@@ -162,8 +162,8 @@ let package = Package(
             name: "SettlePostgres",
             dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", host("CPostgres")],
             swiftSettings: strict),
-        // The console of the server, as files that stand in the program.
-        .target(name: "CConsole", exclude: ["web"], cSettings: [.treatAllWarnings(as: .error)]),
+        // The console of the server, as files that stand in the program: `built` is made of `web`.
+        .target(name: "CConsole", exclude: ["web", "built"], cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "SettleServer",
             dependencies: [

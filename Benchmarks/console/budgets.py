@@ -16,7 +16,7 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../Tests/Console"))
 from room import Server, Visit, browser  # noqa: E402
 
-WEB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Sources/CConsole/web")
+BUILT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Sources/CConsole/built")
 
 results = []
 
@@ -52,15 +52,15 @@ def sent(server):
             return len(answer.read())
     with urllib.request.urlopen(server.url + "_utils/") as answer:
         place = re.search('"(a/[0-9a-f]+/)', answer.read().decode())[1]
-    names = [os.path.relpath(os.path.join(folder, name), WEB) for folder, _, files in os.walk(WEB) for name in files]
-    told(f"all {len(names)} files, compressed", sum(length("" if name == "index.html" else place + name) for name in names) / 1000, 185, "kB")
+    names = [os.path.relpath(os.path.join(folder, name), BUILT) for folder, _, files in os.walk(BUILT) for name in files]
+    told(f"all {len(names)} files, compressed", sum(length("" if name == "index.html" else place + name) for name in names) / 1000, 140, "kB")
     with browser() as chromium:
         visit = Visit(chromium, server)
         seen = set()
         visit.page.on("request", lambda request: seen.add(request.url.split("_utils/")[1].split("#")[0]) if "/_utils/" in request.url else None)
         visit.log_in()
         visit.go("#/")
-        told(f"a first visit, {len(seen)} files", sum(length(path) for path in seen) / 1000, 42, "kB")
+        told(f"a first visit, {len(seen)} files", sum(length(path) for path in seen) / 1000, 40, "kB")
         visit.close()
 
 

@@ -1,470 +1,92 @@
 // Written by Scripts/console/generate.py.
+// The sources, web:  SHA-256 5f193ea188344f7a14cdc0fe8157a8ae685e1c132cb196f8b07f5b15f0aa0499
+// Made of them, built: SHA-256 c156ede3f7f2f3ef3ba1d71b2e73cb2bc8ba0c7fd28f3a01207699b59294cc87
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const unsigned char file0[] = {
-#embed "web/app/api.js"
+#embed "built/app/common.js"
 };
 
 static const unsigned char file1[] = {
-#embed "web/app/design/document.js"
+#embed "built/app/conflicts.js"
 };
 
 static const unsigned char file2[] = {
-#embed "web/app/design/trial.js"
+#embed "built/app/de.js"
 };
 
 static const unsigned char file3[] = {
-#embed "web/app/documents/attachments.js"
+#embed "built/app/documents.js"
 };
 
 static const unsigned char file4[] = {
-#embed "web/app/documents/bulk.js"
+#embed "built/app/en.js"
 };
 
 static const unsigned char file5[] = {
-#embed "web/app/documents/clash.js"
+#embed "built/app/frame.js"
 };
 
 static const unsigned char file6[] = {
-#embed "web/app/documents/editor.js"
+#embed "built/app/main.js"
 };
 
 static const unsigned char file7[] = {
-#embed "web/app/documents/indexes.js"
+#embed "built/app/play.js"
 };
 
 static const unsigned char file8[] = {
-#embed "web/app/documents/permissions.js"
+#embed "built/app/server.js"
 };
 
 static const unsigned char file9[] = {
-#embed "web/app/documents/plans.js"
+#embed "built/app/shared.js"
 };
 
 static const unsigned char file10[] = {
-#embed "web/app/documents/query-history.js"
+#embed "built/components.css"
 };
 
 static const unsigned char file11[] = {
-#embed "web/app/documents/query-results.js"
+#embed "built/icons.svg"
 };
 
 static const unsigned char file12[] = {
-#embed "web/app/documents/reading.js"
+#embed "built/index.html"
 };
 
 static const unsigned char file13[] = {
-#embed "web/app/documents/revisions.js"
+#embed "built/palette.css"
 };
 
 static const unsigned char file14[] = {
-#embed "web/app/documents/search.js"
+#embed "built/play.css"
 };
 
 static const unsigned char file15[] = {
-#embed "web/app/documents/selection.js"
-};
-
-static const unsigned char file16[] = {
-#embed "web/app/documents/sight.js"
-};
-
-static const unsigned char file17[] = {
-#embed "web/app/documents/view-rows.js"
-};
-
-static const unsigned char file18[] = {
-#embed "web/app/documents/writing.js"
-};
-
-static const unsigned char file19[] = {
-#embed "web/app/files/download.js"
-};
-
-static const unsigned char file20[] = {
-#embed "web/app/files/exporting.js"
-};
-
-static const unsigned char file21[] = {
-#embed "web/app/files/sending.js"
-};
-
-static const unsigned char file22[] = {
-#embed "web/app/main.js"
-};
-
-static const unsigned char file23[] = {
-#embed "web/app/names.js"
-};
-
-static const unsigned char file24[] = {
-#embed "web/app/pages/activity.js"
-};
-
-static const unsigned char file25[] = {
-#embed "web/app/pages/changes.js"
-};
-
-static const unsigned char file26[] = {
-#embed "web/app/pages/compare.js"
-};
-
-static const unsigned char file27[] = {
-#embed "web/app/pages/conflict.js"
-};
-
-static const unsigned char file28[] = {
-#embed "web/app/pages/conflicts.js"
-};
-
-static const unsigned char file29[] = {
-#embed "web/app/pages/databases.js"
-};
-
-static const unsigned char file30[] = {
-#embed "web/app/pages/design.js"
-};
-
-static const unsigned char file31[] = {
-#embed "web/app/pages/doc.js"
-};
-
-static const unsigned char file32[] = {
-#embed "web/app/pages/docs.js"
-};
-
-static const unsigned char file33[] = {
-#embed "web/app/pages/files.js"
-};
-
-static const unsigned char file34[] = {
-#embed "web/app/pages/journal.js"
-};
-
-static const unsigned char file35[] = {
-#embed "web/app/pages/log.js"
-};
-
-static const unsigned char file36[] = {
-#embed "web/app/pages/login.js"
-};
-
-static const unsigned char file37[] = {
-#embed "web/app/pages/missing.js"
-};
-
-static const unsigned char file38[] = {
-#embed "web/app/pages/play.js"
-};
-
-static const unsigned char file39[] = {
-#embed "web/app/pages/query.js"
-};
-
-static const unsigned char file40[] = {
-#embed "web/app/pages/replicate.js"
-};
-
-static const unsigned char file41[] = {
-#embed "web/app/pages/replication.js"
-};
-
-static const unsigned char file42[] = {
-#embed "web/app/pages/replications.js"
-};
-
-static const unsigned char file43[] = {
-#embed "web/app/pages/rights.js"
-};
-
-static const unsigned char file44[] = {
-#embed "web/app/pages/server.js"
-};
-
-static const unsigned char file45[] = {
-#embed "web/app/pages/settle.js"
-};
-
-static const unsigned char file46[] = {
-#embed "web/app/pages/upkeep.js"
-};
-
-static const unsigned char file47[] = {
-#embed "web/app/pages/users.js"
-};
-
-static const unsigned char file48[] = {
-#embed "web/app/pages/view.js"
-};
-
-static const unsigned char file49[] = {
-#embed "web/app/parts/code-area.js"
-};
-
-static const unsigned char file50[] = {
-#embed "web/app/parts/code-colours.js"
-};
-
-static const unsigned char file51[] = {
-#embed "web/app/parts/command-panel.js"
-};
-
-static const unsigned char file52[] = {
-#embed "web/app/parts/command.js"
-};
-
-static const unsigned char file53[] = {
-#embed "web/app/parts/database-switch.js"
-};
-
-static const unsigned char file54[] = {
-#embed "web/app/parts/dom.js"
-};
-
-static const unsigned char file55[] = {
-#embed "web/app/parts/effect-view.js"
-};
-
-static const unsigned char file56[] = {
-#embed "web/app/parts/key-list.js"
-};
-
-static const unsigned char file57[] = {
-#embed "web/app/parts/keys.js"
-};
-
-static const unsigned char file58[] = {
-#embed "web/app/parts/line-table.js"
-};
-
-static const unsigned char file59[] = {
-#embed "web/app/parts/member-table.js"
-};
-
-static const unsigned char file60[] = {
-#embed "web/app/parts/origins.js"
-};
-
-static const unsigned char file61[] = {
-#embed "web/app/parts/palette.js"
-};
-
-static const unsigned char file62[] = {
-#embed "web/app/parts/panel.js"
-};
-
-static const unsigned char file63[] = {
-#embed "web/app/parts/place-sheet.js"
-};
-
-static const unsigned char file64[] = {
-#embed "web/app/parts/plot.js"
-};
-
-static const unsigned char file65[] = {
-#embed "web/app/parts/policy-form.js"
-};
-
-static const unsigned char file66[] = {
-#embed "web/app/parts/rev-tree.js"
-};
-
-static const unsigned char file67[] = {
-#embed "web/app/parts/sheet.js"
-};
-
-static const unsigned char file68[] = {
-#embed "web/app/parts/spark-line.js"
-};
-
-static const unsigned char file69[] = {
-#embed "web/app/play/conflict.js"
-};
-
-static const unsigned char file70[] = {
-#embed "web/app/play/databases.js"
-};
-
-static const unsigned char file71[] = {
-#embed "web/app/play/device.js"
-};
-
-static const unsigned char file72[] = {
-#embed "web/app/replications/actions.js"
-};
-
-static const unsigned char file73[] = {
-#embed "web/app/replications/side.js"
-};
-
-static const unsigned char file74[] = {
-#embed "web/app/replications/stored.js"
-};
-
-static const unsigned char file75[] = {
-#embed "web/app/router.js"
-};
-
-static const unsigned char file76[] = {
-#embed "web/app/session.js"
-};
-
-static const unsigned char file77[] = {
-#embed "web/app/texts/de.js"
-};
-
-static const unsigned char file78[] = {
-#embed "web/app/texts/en.js"
-};
-
-static const unsigned char file79[] = {
-#embed "web/app/users/administrators.js"
-};
-
-static const unsigned char file80[] = {
-#embed "web/app/users/password.js"
-};
-
-static const unsigned char file81[] = {
-#embed "web/app/value/compare.js"
-};
-
-static const unsigned char file82[] = {
-#embed "web/app/value/json-text.js"
-};
-
-static const unsigned char file83[] = {
-#embed "web/app/value/json.js"
-};
-
-static const unsigned char file84[] = {
-#embed "web/app/value/lines.js"
-};
-
-static const unsigned char file85[] = {
-#embed "web/app/words.js"
-};
-
-static const unsigned char file86[] = {
-#embed "web/components.css"
-};
-
-static const unsigned char file87[] = {
-#embed "web/icons.svg"
-};
-
-static const unsigned char file88[] = {
-#embed "web/index.html"
-};
-
-static const unsigned char file89[] = {
-#embed "web/palette.css"
-};
-
-static const unsigned char file90[] = {
-#embed "web/play.css"
-};
-
-static const unsigned char file91[] = {
-#embed "web/tokens.css"
+#embed "built/tokens.css"
 };
 
 static const settle_console_file files[] = {
-    {"app/api.js", file0, sizeof file0},
-    {"app/design/document.js", file1, sizeof file1},
-    {"app/design/trial.js", file2, sizeof file2},
-    {"app/documents/attachments.js", file3, sizeof file3},
-    {"app/documents/bulk.js", file4, sizeof file4},
-    {"app/documents/clash.js", file5, sizeof file5},
-    {"app/documents/editor.js", file6, sizeof file6},
-    {"app/documents/indexes.js", file7, sizeof file7},
-    {"app/documents/permissions.js", file8, sizeof file8},
-    {"app/documents/plans.js", file9, sizeof file9},
-    {"app/documents/query-history.js", file10, sizeof file10},
-    {"app/documents/query-results.js", file11, sizeof file11},
-    {"app/documents/reading.js", file12, sizeof file12},
-    {"app/documents/revisions.js", file13, sizeof file13},
-    {"app/documents/search.js", file14, sizeof file14},
-    {"app/documents/selection.js", file15, sizeof file15},
-    {"app/documents/sight.js", file16, sizeof file16},
-    {"app/documents/view-rows.js", file17, sizeof file17},
-    {"app/documents/writing.js", file18, sizeof file18},
-    {"app/files/download.js", file19, sizeof file19},
-    {"app/files/exporting.js", file20, sizeof file20},
-    {"app/files/sending.js", file21, sizeof file21},
-    {"app/main.js", file22, sizeof file22},
-    {"app/names.js", file23, sizeof file23},
-    {"app/pages/activity.js", file24, sizeof file24},
-    {"app/pages/changes.js", file25, sizeof file25},
-    {"app/pages/compare.js", file26, sizeof file26},
-    {"app/pages/conflict.js", file27, sizeof file27},
-    {"app/pages/conflicts.js", file28, sizeof file28},
-    {"app/pages/databases.js", file29, sizeof file29},
-    {"app/pages/design.js", file30, sizeof file30},
-    {"app/pages/doc.js", file31, sizeof file31},
-    {"app/pages/docs.js", file32, sizeof file32},
-    {"app/pages/files.js", file33, sizeof file33},
-    {"app/pages/journal.js", file34, sizeof file34},
-    {"app/pages/log.js", file35, sizeof file35},
-    {"app/pages/login.js", file36, sizeof file36},
-    {"app/pages/missing.js", file37, sizeof file37},
-    {"app/pages/play.js", file38, sizeof file38},
-    {"app/pages/query.js", file39, sizeof file39},
-    {"app/pages/replicate.js", file40, sizeof file40},
-    {"app/pages/replication.js", file41, sizeof file41},
-    {"app/pages/replications.js", file42, sizeof file42},
-    {"app/pages/rights.js", file43, sizeof file43},
-    {"app/pages/server.js", file44, sizeof file44},
-    {"app/pages/settle.js", file45, sizeof file45},
-    {"app/pages/upkeep.js", file46, sizeof file46},
-    {"app/pages/users.js", file47, sizeof file47},
-    {"app/pages/view.js", file48, sizeof file48},
-    {"app/parts/code-area.js", file49, sizeof file49},
-    {"app/parts/code-colours.js", file50, sizeof file50},
-    {"app/parts/command-panel.js", file51, sizeof file51},
-    {"app/parts/command.js", file52, sizeof file52},
-    {"app/parts/database-switch.js", file53, sizeof file53},
-    {"app/parts/dom.js", file54, sizeof file54},
-    {"app/parts/effect-view.js", file55, sizeof file55},
-    {"app/parts/key-list.js", file56, sizeof file56},
-    {"app/parts/keys.js", file57, sizeof file57},
-    {"app/parts/line-table.js", file58, sizeof file58},
-    {"app/parts/member-table.js", file59, sizeof file59},
-    {"app/parts/origins.js", file60, sizeof file60},
-    {"app/parts/palette.js", file61, sizeof file61},
-    {"app/parts/panel.js", file62, sizeof file62},
-    {"app/parts/place-sheet.js", file63, sizeof file63},
-    {"app/parts/plot.js", file64, sizeof file64},
-    {"app/parts/policy-form.js", file65, sizeof file65},
-    {"app/parts/rev-tree.js", file66, sizeof file66},
-    {"app/parts/sheet.js", file67, sizeof file67},
-    {"app/parts/spark-line.js", file68, sizeof file68},
-    {"app/play/conflict.js", file69, sizeof file69},
-    {"app/play/databases.js", file70, sizeof file70},
-    {"app/play/device.js", file71, sizeof file71},
-    {"app/replications/actions.js", file72, sizeof file72},
-    {"app/replications/side.js", file73, sizeof file73},
-    {"app/replications/stored.js", file74, sizeof file74},
-    {"app/router.js", file75, sizeof file75},
-    {"app/session.js", file76, sizeof file76},
-    {"app/texts/de.js", file77, sizeof file77},
-    {"app/texts/en.js", file78, sizeof file78},
-    {"app/users/administrators.js", file79, sizeof file79},
-    {"app/users/password.js", file80, sizeof file80},
-    {"app/value/compare.js", file81, sizeof file81},
-    {"app/value/json-text.js", file82, sizeof file82},
-    {"app/value/json.js", file83, sizeof file83},
-    {"app/value/lines.js", file84, sizeof file84},
-    {"app/words.js", file85, sizeof file85},
-    {"components.css", file86, sizeof file86},
-    {"icons.svg", file87, sizeof file87},
-    {"index.html", file88, sizeof file88},
-    {"palette.css", file89, sizeof file89},
-    {"play.css", file90, sizeof file90},
-    {"tokens.css", file91, sizeof file91},
+    {"app/common.js", file0, sizeof file0},
+    {"app/conflicts.js", file1, sizeof file1},
+    {"app/de.js", file2, sizeof file2},
+    {"app/documents.js", file3, sizeof file3},
+    {"app/en.js", file4, sizeof file4},
+    {"app/frame.js", file5, sizeof file5},
+    {"app/main.js", file6, sizeof file6},
+    {"app/play.js", file7, sizeof file7},
+    {"app/server.js", file8, sizeof file8},
+    {"app/shared.js", file9, sizeof file9},
+    {"components.css", file10, sizeof file10},
+    {"icons.svg", file11, sizeof file11},
+    {"index.html", file12, sizeof file12},
+    {"palette.css", file13, sizeof file13},
+    {"play.css", file14, sizeof file14},
+    {"tokens.css", file15, sizeof file15},
 };
 
 size_t settle_console_count(void) { return sizeof files / sizeof files[0]; }

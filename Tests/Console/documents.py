@@ -191,9 +191,8 @@ def a_query_tells_its_plan(room):
     expect(not found, str(found))
 
 
-VALUES = r"""async () => {
-  const at = document.querySelector('link[rel=stylesheet]').href.replace('tokens.css', 'app/value/');
-  const [json, text, compare] = await Promise.all(['json', 'json-text', 'compare'].map(name => import(`${at}${name}.js`)));
+VALUES = r"""async at => {
+  const [json, text, compare] = await Promise.all(['json', 'json-text', 'compare'].map(name => import(`${at}value/${name}.js`)));
   const deep = end => '{"a":['.repeat(10000) + end + ']}'.repeat(10000);
   const [one, other] = [json.parse(deep(1)), json.parse(deep(2))];
   const wrong = ['\u00a01', '\u000b1', '[1,]', '01', '"\t"', '{"a":1}x'].filter(word => { try { json.parse(word); return true; } catch { return false; } });
@@ -211,7 +210,7 @@ def values(room):
     """Values that are nested 10,000 levels are read, compared and written; the last of two names counts; blanks are four."""
     visit = room.visit()
     visit.log_in()
-    found = visit.page.evaluate(VALUES)
+    found = visit.page.evaluate(VALUES, visit.sources())
     expect(found["equal"] == [True, True, False] and found["written"] and found["differ"] == 1 and found["laid"], str(found))
     expect(found["last"] == '{"a":2,"b":1E3}' and found["twice"] == [{"name": "b", "line": 2, "column": 2}], str(found))
     expect(found["wrong"] == [] and found["mistake"] == [2, 8], str(found))

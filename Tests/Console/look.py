@@ -3,9 +3,8 @@ import glob
 import os
 import re
 
-from room import Server, Visit, expect, milk, named
+from room import WEB, Server, Visit, expect, milk, named
 
-WEB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Sources/CConsole/web")
 PAGES = ["#/", "#/db/groceries/docs?fields=name,count", "#/db/groceries/doc/milk", "#/db/groceries/conflicts", "#/db/groceries/conflict/milk",
          "#/db/groceries/settle", "#/db/groceries/query", "#/db/groceries/design/shop", "#/db/groceries/rights", "#/users", "#/server", "#/activity", "#/replications"]
 SIDEWAYS = """() => ['main', '.top', '.foot', 'body'].filter(name => {
@@ -199,6 +198,7 @@ def a_list_is_worked_off(room):
     page.wait_for_selector(".dock a[data-next='']")
     page.get_by_role("link", name="Skip", exact=True).click()
     page.wait_for_selector("h1:has-text('Conflicts')")
+    page.locator("main tbody tr").nth(1).wait_for()
     expect(page.locator("main tbody tr").count() == 2, "another number is left")
     server.ask("DELETE", "listed")
 

@@ -7,8 +7,7 @@ HOSTILE = [".", "..", "_design/.", "_design/..", "_local/..", "%2e", "%2E%2E", "
 ATTACHED = [".", "..", "", "%2e", "a/..", "../..", "?", "plain"]
 
 # Each write of the pages, for one name: those by the documents' functions, and the requests of the others.
-WRITES = """async ([names, attached, rev]) => {
-  const at = document.querySelector('link[rel=stylesheet]').href.replace('tokens.css', 'app/');
+WRITES = """async ([at, names, attached, rev]) => {
   const { ask, path } = await import(`${at}api.js`);
   const { saveDocument, deleteDocument } = await import(`${at}documents/writing.js`);
   const { readDocument } = await import(`${at}documents/reading.js`);
@@ -72,7 +71,7 @@ def no_name_leads_elsewhere(room):
     visit = room.visit()
     visit.log_in()
     sent = watched(visit)
-    told = visit.page.evaluate(WRITES, [HOSTILE, ATTACHED, "1-" + "0" * 32])
+    told = visit.page.evaluate(WRITES, [visit.sources(), HOSTILE, ATTACHED, "1-" + "0" * 32])
     expect_exact(sent)
     for name in HOSTILE:
         isReserved = name.startswith("_") and not name.startswith("_design/")

@@ -81,7 +81,7 @@ def a_slow_network(room):
     visit.go("#/")
     page.wait_for_selector("a:has-text('groceries')")
     waiting = []
-    page.route("**/app/pages/docs.js", lambda route: waiting.append(route))
+    page.route("**/documents.js", lambda route: waiting.append(route))
     page.click(named("groceries"))
     page.wait_for_selector("main:has-text('Loading')")
     expect(page.locator("main table, main button, main h1").count() == 0, "the databases are still there")

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from room import Server, Visit, expect
+from room import Server, Visit, expect, until
 
 TEXTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Scripts/console/texts.py")
 FIND = "dialog.commands [role=combobox]"
@@ -108,7 +108,9 @@ def commands_are_copied(room):
     page.keyboard.press("Escape")
     page.keyboard.press("/")
     page.keyboard.press("Control+v")
-    text = page.get_by_label("Search", exact=True).input_value()
+    search = page.get_by_label("Search", exact=True)
+    until(lambda: page.wait_for_timeout(20) or search.input_value(), "nothing is pasted", pause=0)
+    text = search.input_value()
     expect(text.startswith("settle docs ") and text.endswith("/groceries"), text)
     page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.reload()

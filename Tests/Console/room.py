@@ -15,6 +15,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 PASSWORD = "correct horse"
+WEB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Sources/CConsole/web")
 CHROMIUM = os.environ.get("SETTLE_CHROMIUM", "/usr/bin/chromium")
 
 # How long a page may take, in milliseconds: long enough for a machine with other work. No scenario measures by it.
@@ -176,6 +177,16 @@ class Visit:
         self.page.goto(self.root + where)
         self.page.wait_for_function("() => document.querySelector('main')?.dataset.shown === location.hash")
         self.settled()
+
+    def sources(self):
+        """The address of the console's sources, whose modules a page can import one by one. The server delivers bundles of them."""
+        place = self.page.locator("link[rel=stylesheet]").first.evaluate("link => new URL('sources/', link.href).href")
+
+        def answer(route):
+            route.fulfill(path=os.path.join(WEB, route.request.url.removeprefix(place)), content_type="text/javascript")
+
+        self.page.route(place + "**", answer)
+        return place + "app/"
 
     def settled(self):
         """Waits until nothing is being read."""

@@ -26,7 +26,7 @@ from memory import MEMORY
 from names import NAMES
 from places import PLACES
 from play import PLAY
-from room import PASSWORD, PATIENCE, Server, choose_policy, expect, milk, refuse_tea, revision, signs, until, with_password
+from room import PASSWORD, PATIENCE, WEB, Server, choose_policy, expect, milk, refuse_tea, revision, signs, until, with_password
 from staying import STAYING
 from wide import WIDE
 
@@ -47,7 +47,7 @@ def conflicts(server, database="groceries"):
 def a_second_language(room):
     """Where a browser prefers German, texts, numbers, sizes and plurals are German; what its catalogue lacks is English."""
     with tempfile.TemporaryDirectory(prefix="settle-console-") as folder:
-        web = shutil.copytree(os.path.join(os.path.dirname(__file__), "../../Sources/CConsole/web"), os.path.join(folder, "web"))
+        web = shutil.copytree(WEB, os.path.join(folder, "web"))
         with open(os.path.join(web, "app/texts/de.js")) as file:
             german = file.read()
         expect(german.count(" replications: 'Replikationen',") == 1, "a text of the German catalogue")

@@ -9,7 +9,7 @@ struct Repository {
     /// Every file that belongs to the repository, as paths from its root: tracked, or new and not ignored.
     let paths: [String]
 
-    /// The text files among them, without the licence.
+    /// The text files among them, without those that a script made of others for browsers.
     let files: [SourceFile]
 
     private init() {
@@ -19,7 +19,7 @@ struct Repository {
         let listed = Repository.listedByGit(root) ?? Repository.foundByWalking(root)
         self.root = root
         paths = listed.filter { FileManager.default.fileExists(atPath: root.appending(path: $0).path) }.sorted()
-        files = paths.compactMap { path in
+        files = paths.filter { !$0.hasPrefix("Sources/CConsole/built/") }.compactMap { path in
             guard let text = try? String(contentsOf: root.appending(path: path), encoding: .utf8) else { return nil }
             return SourceFile(path: path, text: text)
         }

@@ -5,18 +5,8 @@ import Testing
 struct SemanticsTests {
     private static let script = "Scripts/semantics/generate.py"
 
-    /// Runs the script of a repository; returns its status and output.
     private func generate(in root: URL, _ arguments: String...) throws -> (status: Int32, output: String) {
-        let python = Process()
-        python.executableURL = URL(filePath: "/usr/bin/env")
-        python.arguments = ["python3", root.appending(path: Self.script).path] + arguments
-        let output = Pipe()
-        python.standardOutput = output
-        python.standardInput = FileHandle.nullDevice
-        try python.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        python.waitUntilExit()
-        return (python.terminationStatus, String(decoding: data, as: UTF8.self))
+        try PythonScript(path: Self.script).run(in: root, arguments)
     }
 
     /// A repository of a few files, with the real script.

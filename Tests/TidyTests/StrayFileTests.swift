@@ -2,7 +2,8 @@ import Testing
 
 /// The allowed entries at the top of the repository.
 private let topLevel: Set = [
-    ".ci", ".dockerignore", ".editorconfig", ".git-blame-ignore-revs", ".github", ".gitignore", ".spi.yml",
+    ".ci", ".dockerignore", ".editorconfig", ".git-blame-ignore-revs", ".gitattributes", ".github", ".gitignore",
+    ".spi.yml",
     ".swift-format", "Benchmarks",
     "CHANGELOG.md", "CONTRIBUTING.md", "Dockerfile", "Examples",
     "Fuzz", "LICENSE", "LICENSES", "Makefile", "Package.swift", "README.md", "Scripts", "Snippets", "Sources", "Tests",

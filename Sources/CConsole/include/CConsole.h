@@ -5,7 +5,7 @@
 
 /// A file of the console, as it stands in the program.
 typedef struct {
-    /// Its path below the folder `web`.
+    /// Its path below the folder `built`.
     const char *_Nonnull name;
     const unsigned char *_Nonnull bytes;
     size_t length;

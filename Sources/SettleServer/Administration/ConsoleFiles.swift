@@ -15,27 +15,13 @@ struct ConsoleFiles: Sendable {
         let compressed: [UInt8]?
         let type: String
 
-        init(_ name: String, _ source: [UInt8]) {
-            bytes = name.hasSuffix(".js") ? Self.withoutComments(source) : source
+        init(_ name: String, _ bytes: [UInt8]) {
+            self.bytes = bytes
             type = Self.types[String(name.split(separator: ".").last ?? "")] ?? "application/octet-stream"
             var packed: [UInt8] = []
             let gzip = try? Gzip(.compress)
             try? bytes.withUnsafeBytes { try gzip?.process($0, isLast: true) { packed += Array($0) } }
             compressed = packed.isEmpty || packed.count >= bytes.count ? nil : packed
-        }
-
-        /// Removes the comments that fill whole lines and the blanks before code from a module. The lines keep their numbers.
-        private static func withoutComments(_ source: [UInt8]) -> [UInt8] {
-            var isComment = false
-            let lines = source.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
-                let text = line.drop { $0 == UInt8(ascii: " ") }
-                guard isComment || text.starts(with: Array("/**".utf8)) || text.starts(with: Array("//".utf8)) else {
-                    return text
-                }
-                isComment = !text.starts(with: Array("//".utf8)) && !text.reversed().starts(with: Array("/*".utf8))
-                return []
-            }
-            return Array(lines.joined(separator: [UInt8(ascii: "\n")]))
         }
 
         private static let types = [

@@ -1,8 +1,10 @@
 /** The shell: the places beside the page, the line above it, the foot, and the page that the address names. */
 import { ask, beginPage, mayAskAgain, path, root, onAnswer, onReach } from './api.js';
+import { loadFrame, loadPassword, pageNamed } from './areas.js';
 import { link, linkOf, read } from './router.js';
 import { session, onSession, refresh, logOut, loginDialog } from './session.js';
 import { h, bdi, button, icon, patch, replace } from './parts/dom.js';
+import { help, listen, openPalette } from './parts/keys.js';
 import { bones, errorBox } from './parts/panel.js';
 import { number, bytes, t } from './words.js';
 
@@ -71,7 +73,7 @@ function drawUser() {
       h('div', { class: 'stack' }, h('span', { class: 'small muted' }, t.main.theme), choice(t.themes, themeNow(), setTheme)),
       h('div', { class: 'stack' }, h('span', { class: 'small muted' }, t.main.density), choice(t.densities, densityNow(), setDensity)),
       h('div', { class: 'toolbar' }, button([t.keys.keys, h('kbd', {}, '?')], help),
-        button(t.main.password, async () => (await import('./users/password.js')).changePassword()), button(t.main.logOut, logOut))));
+        button(t.main.password, async () => (await loadPassword()).changePassword()), button(t.main.logOut, logOut))));
 }
 
 let shown = [];
@@ -79,9 +81,6 @@ let shown = [];
 function setKeys(keys) { shown = keys; }
 
 // Keys and the palette ask the frame for what there is.
-
-const keyboard = import('./parts/keys.js');
-const help = async () => (await keyboard).help();
 
 /** All places, for keys and the palette: those of the open database, and those of the server. */
 function allPlaces() {
@@ -112,7 +111,7 @@ function setSame(doing) {
 }
 
 async function writeSame() {
-  const { commandPanel } = await import('./parts/command-panel.js');
+  const { commandPanel } = await loadFrame();
   commandPanel(lines, sameAs);
 }
 
@@ -151,10 +150,10 @@ function noteRecent(db) {
   localStorage.setItem('recent', JSON.stringify([db, ...names].slice(0, RECENT)));
 }
 
-async function otherDatabase() { (await import('./parts/database-switch.js')).chooseDatabase(); }
+async function otherDatabase() { (await loadFrame()).chooseDatabase(); }
 
 async function more() {
-  const { placeSheet } = await import('./parts/place-sheet.js');
+  const { placeSheet } = await loadFrame();
   const rest = entries => entries.filter(entry => here.db === undefined || entry[0].startsWith('#') || !BAR.includes(entry[0])).map(linkTo);
   placeSheet([...(here.db === undefined ? [] : [{ title: here.db, links: rest(TABS) }]), { title: root.host, links: rest(serverPlaces()) }],
     [here.db !== undefined && button(t.main.otherDatabase, otherDatabase), choice(t.themes, themeNow(), name => { setTheme(name); document.querySelector('dialog[open]').close(); }), session.name && button(t.main.logOut, logOut)]);
@@ -220,9 +219,9 @@ async function show() {
     setTitle: text => { document.title = `${text} · Settle`; },
   };
   try {
-    const module = await import(`./pages/${where.page}.js`);
+    const make = await pageNamed(where.page);
     if (control.signal.aborted) return;
-    const page = await module.default(context);
+    const page = await make(context);
     if (control.signal.aborted) return;
     inner = page.leave;
     replace(outlet, page.element);
@@ -288,10 +287,10 @@ replace(app,
   h('a', { class: 'skip', href: '#main', on: { click: event => { event.preventDefault(); outlet.focus(); } } }, t.main.toThePage),
   places,
   h('header', { class: 'top' }, back, crumbs,
-    h('button', { type: 'button', id: 'palette', class: 'find', title: t.main.searchOrRun, 'aria-haspopup': 'dialog', on: { click: async () => (await keyboard).openPalette() } }, icon('search'), h('span', {}, t.main.searchOrRun), h('kbd', {}, t.main.paletteKey)),
+    h('button', { type: 'button', id: 'palette', class: 'find', title: t.main.searchOrRun, 'aria-haspopup': 'dialog', on: { click: openPalette } }, icon('search'), h('span', {}, t.main.searchOrRun), h('kbd', {}, t.main.paletteKey)),
     theme, user),
   outlet, h('footer', { class: 'foot' }, live, status, same, version), bar);
-const [{ listen }] = await Promise.all([keyboard, refresh().catch(() => {})]);
+await refresh().catch(() => {});
 listen({ keys: () => shown, places: allPlaces, doings, logIn, same: () => sameAs });
 show();
 ask('', { quiet: true, isLogin: true }).then(answer => { version.textContent = answer.headers.get('server')?.match(/Settle\/[\w.-]+/)?.[0].replace('/', ' ') ?? ''; }, () => {});

@@ -16,10 +16,11 @@ function whole(texts, english) {
   return Object.fromEntries(Object.entries(english).map(([module, names]) => [module, { ...names, ...texts[module] }]));
 }
 
-const [english, chosen] = (await Promise.all([LANGUAGES.en(), LANGUAGES[language]()])).map(module => module.default);
+// What the server delivers says of a catalogue that it lacks nothing, so the English one need not be loaded.
+const { default: chosen, isWhole } = await LANGUAGES[language]();
 
 /** The texts: `t.{module}.{name}`, and `t.common.{name}` for those of several modules. */
-export const t = whole(chosen, english);
+export const t = isWhole ? chosen : whole(chosen, (await LANGUAGES.en()).default);
 
 const numbers = new Intl.NumberFormat(t.formats.numbers);
 const fractions = new Intl.NumberFormat(t.formats.numbers, { minimumFractionDigits: 1, maximumFractionDigits: 1 });

@@ -5,6 +5,7 @@ import { h, bdi, head, icon, replace, searchBox } from '../parts/dom.js';
 import { errorBox } from '../parts/panel.js';
 import { keyList } from '../parts/key-list.js';
 import { stringify } from '../value/json.js';
+import { deleteMany, exportMany, setField as setFieldOfMany } from '../documents/bulk.js';
 import { understand, listed, selected } from '../documents/search.js';
 import { sight } from '../documents/sight.js';
 import { outcome, selection } from '../documents/selection.js';
@@ -116,11 +117,11 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
       }));
   }
 
-  // What is done with the selected ones. The modules are loaded when somebody does it.
+  // What is done with the selected ones.
 
   async function done(work, sentence) {
     try {
-      const result = await work(await import('../documents/bulk.js'));
+      const result = await work();
       if (!result) return;
       outcome(told, sentence(result), result.refused);
       if (result.isWritten) await list.reload();
@@ -129,15 +130,15 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   }
 
   function exportAs(format) {
-    done(bulk => bulk.exportMany({ db, chosen: chosen.chosen, format, columns: fields, signal }), result => t.bulk.exported(result.done));
+    done(() => exportMany({ db, chosen: chosen.chosen, format, columns: fields, signal }), result => t.bulk.exported(result.done));
   }
 
   function setField() {
-    done(bulk => bulk.setField(db, chosen.chosen), result => t.bulk.written(result.done) + (result.same ? t.bulk.hadIt(result.same) : ''));
+    done(() => setFieldOfMany(db, chosen.chosen), result => t.bulk.written(result.done) + (result.same ? t.bulk.hadIt(result.same) : ''));
   }
 
   function remove() {
-    done(bulk => bulk.deleteMany(db, chosen.chosen, signal), result => t.bulk.deleted(result.done));
+    done(() => deleteMany(db, chosen.chosen, signal), result => t.bulk.deleted(result.done));
   }
 
   const jump = h('input', { 'aria-label': t.docs.jumpToAnId, placeholder: t.docs.jumpToId });

@@ -1,4 +1,5 @@
 /** Elements without HTML in strings: text is only ever text. */
+import { asset } from '../asset.js';
 import { t } from '../words.js';
 
 const SVG = `${'http'}://www.w3.org/2000/svg`;
@@ -40,7 +41,7 @@ export function h(name, attributes, ...children) {
 /** An element of a drawing. */
 export function svg(name, attributes, ...children) { return fill(document.createElementNS(SVG, name), attributes, children); }
 
-const ICONS = new URL('../../icons.svg', import.meta.url).href;
+const ICONS = asset('icons.svg');
 
 /** A drawing of icons.svg, by its name; words beside it say the same. */
 export function icon(name, kind = 'i') { return svg('svg', { class: kind, 'aria-hidden': 'true' }, svg('use', { href: `${ICONS}#${name}` })); }

@@ -1,4 +1,5 @@
 /** Keys: those of the page, `G` and a letter for places, `?` for their list, Ctrl K or ⌘K for the palette. */
+import { loadFrame } from '../areas.js';
 import { read } from '../router.js';
 import { h } from './dom.js';
 import { dialog } from './panel.js';
@@ -83,7 +84,7 @@ function stopGoing() {
 
 /** Opens the palette, which is loaded then. */
 export async function openPalette() {
-  const { openPalette: open } = await import('./palette.js');
+  const { openPalette: open } = await loadFrame();
   open(frame);
 }
 

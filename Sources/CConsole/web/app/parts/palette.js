@@ -3,6 +3,7 @@ import { ask, path } from '../api.js';
 import { beginningWith, readNames } from '../names.js';
 import { link, read } from '../router.js';
 import { session, logOut } from '../session.js';
+import { commands } from './command.js';
 import { h, bdi, icon, replace } from './dom.js';
 import { sheet } from './sheet.js';
 import { errorBox } from './panel.js';
@@ -226,7 +227,6 @@ export async function openPalette(frame) {
   }
 
   async function copy(isWanted) {
-    const { commands } = await import('./command.js');
     const text = commands(frame.same()).find(isWanted);
     try {
       await navigator.clipboard.writeText(text);

@@ -1,4 +1,5 @@
 /** Style sheets of parts that are loaded when they are needed. */
+import { asset } from '../asset.js';
 import { h } from './dom.js';
 
 const loaded = new Map();
@@ -7,7 +8,7 @@ const loaded = new Map();
 export function sheet(name) {
   if (!loaded.has(name)) {
     loaded.set(name, new Promise(resolve => {
-      document.head.append(h('link', { rel: 'stylesheet', href: new URL(`../../${name}`, import.meta.url).href, on: { load: resolve, error: resolve } }));
+      document.head.append(h('link', { rel: 'stylesheet', href: asset(name), on: { load: resolve, error: resolve } }));
     }));
   }
   return loaded.get(name);

@@ -1,0 +1,2 @@
+/** The demonstration. */
+export { default as play } from '../pages/play.js';
