@@ -6,7 +6,7 @@ import { panel, stateBox } from '../parts/panel.js';
 import { number, t } from '../words.js';
 
 const EVERY = 5000;
-const KEPT = 1000; // lines that the server keeps
+const KEPT = 1500; // lines that the server keeps
 const PAGE = 200;
 const LEVELS = { error: t.log.error, warning: t.log.warning, notice: t.log.notice };
 const LOOKS = { error: 'bad', warning: 'warn' };
