@@ -3,7 +3,7 @@ internal import SettlePlatform
 
 /// The newest lines of a server's log, in memory only, for its administrators.
 ///
-/// Events and requests have the same room each, so that thousands of failed requests displace no start and no warning.
+/// Each kind of lines has the same room, so that thousands of failed requests displace no start and no warning.
 /// Long texts are cut, so that the lines take at most a few megabytes.
 final class RecentLog: Sendable {
     /// The subject of a line.
@@ -12,6 +12,8 @@ final class RecentLog: Sendable {
         case event
         /// A request that failed, was cut off, or took long.
         case request
+        /// A line of a design document's function, which can write thousands.
+        case script
     }
 
     /// The maximum number of lines of each kind.
@@ -37,8 +39,7 @@ final class RecentLog: Sendable {
 
     private struct State: Sendable {
         var count = 0
-        var events = Ring()
-        var requests = Ring()
+        var rings: [Kind: Ring] = [:]
     }
 
     private let state = Guarded(State())
@@ -52,17 +53,13 @@ final class RecentLog: Sendable {
         let json = JSONValue.object(JSONObject(line.map { ($0.name, Self.shortened($0.value)) }))
         state.withLock { state in
             state.count += 1
-            let line = Line(number: state.count, json: json)
-            switch kind {
-            case .event: state.events.add(line)
-            case .request: state.requests.add(line)
-            }
+            state.rings[kind, default: Ring()].add(Line(number: state.count, json: json))
         }
     }
 
-    /// The newest lines of both kinds, the newest one first.
+    /// The newest lines of all kinds, the newest one first.
     func newest(_ limit: Int) -> [JSONValue] {
-        let lines = state.withLock { $0.events.lines + $0.requests.lines }
+        let lines = state.withLock { $0.rings.values.flatMap(\.lines) }
         return lines.sorted { $0.number > $1.number }.prefix(limit).map(\.json)
     }
 

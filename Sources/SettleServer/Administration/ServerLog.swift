@@ -100,7 +100,7 @@ public final class ServerLog: Sendable {
         let isSaidOnce = format == .text && level == event
         let names: [(name: String, value: JSONValue)] = [("level", .string(level)), ("event", .string(event))]
         let fields = names + details.map { (name: $0.0, value: JSONValue.string(URLRedaction.text($0.1))) }
-        recent.add(LogLine(fields, bare: 2).members, .event)
+        recent.add(LogLine(fields, bare: 2).members, event == "script" ? .script : .event)
         guard let events else { return }
         let written = isSaidOnce ? [names[0]] + fields.dropFirst(2) : fields
         events.write(LogLine(written, bare: isSaidOnce ? 1 : 2).bytes(format))

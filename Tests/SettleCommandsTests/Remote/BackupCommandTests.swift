@@ -104,6 +104,19 @@ import Testing
         #expect(try room.run("get", "new/db.settle", record, "--json").json["moment"] != nil)
     }
 
+    @Test func `a record that the server refuses is reported, and the backup is whole`() throws {
+        try remote.run("create", remote.url("db"))
+        let plan = FaultPlan("refuses records") { request, _ in
+            request.method == "PUT" && request.path.hasSuffix("settle-backup")
+                ? .answer(status: 403, retryAfter: nil, body: .couchDB) : .none
+        }
+        let proxy = try FaultProxy(to: remote.server.port, plan: plan)
+        let outcome = try remote.run("backup", remote.url("", behind: proxy), "backup")
+        #expect(outcome.status == 0 && outcome.errors.contains("db: the backup is whole, but"), "\(outcome.errors)")
+        #expect(try room.run("verify", "backup").status == 0)
+        #expect(try remote.run("get", remote.url(), "_local/settle-backup").status == 3)
+    }
+
     @Test func `another product gets no record`() throws {
         try remote.run("create", remote.url("db"))
         let proxy = try remote.disguise()

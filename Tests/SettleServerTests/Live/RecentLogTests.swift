@@ -50,7 +50,10 @@ import Testing
         #expect(paths(log) == (100..<600).reversed().map { "/\($0)" })
         #expect(lines.compactMap { $0["number"]?.string } == (100..<600).reversed().map { "\($0)" })
         #expect(lines[0]["path"] == "/599" && lines[1]["number"] == "599")
-        for number in 0..<2000 { log.request(record("/more\(number)", status: 500)) }
+        for number in 0..<2000 {
+            log.request(record("/more\(number)", status: 500))
+            log.notice("script", ["line": "\(number)"])
+        }
         #expect(log.recent.newest(.max).filter { $0["event"] == "event" }.count == 500)
     }
 

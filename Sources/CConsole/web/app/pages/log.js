@@ -6,7 +6,7 @@ import { panel, stateBox } from '../parts/panel.js';
 import { number, t } from '../words.js';
 
 const EVERY = 5000;
-const KEPT = 1000; // lines that the server keeps
+const KEPT = 1500; // lines that the server keeps
 const PAGE = 200;
 const LEVELS = { error: t.log.error, warning: t.log.warning, notice: t.log.notice };
 const LOOKS = { error: 'bad', warning: 'warn' };
@@ -45,8 +45,8 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
     const title = lines.length ? t.log.noLineFits : t.log.isEmpty;
     if (found.length === 0) return stateBox({ art: lines.length ? 'alone' : 'together', title });
     const rows = found.slice(0, limit).map(({ line, key }) => h('tr', { 'data-key': key },
-      h('th', { scope: 'row', class: 'mono' }, line.time.slice(0, -1).replace('T', ' ')),
-      h('td', { 'data-label': t.log.level, class: LOOKS[line.level] ?? null }, LEVELS[line.level] ?? line.level),
+      h('th', { scope: 'row' }, h('span', { class: 'mono cut' }, line.time.slice(0, -1).replace('T', ' '))),
+      h('td', { 'data-label': t.log.level }, h('div', {}, h('span', { class: `pill ${LOOKS[line.level] ?? ''}` }, LEVELS[line.level] ?? line.level))),
       h('td', { 'data-label': t.log.line }, written(line))));
     return [h('p', { class: 'muted' }, t.log.linesCount(found.length)),
       h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead([t.log.timeInUtc, t.log.level, t.log.line]), h('tbody', {}, rows))),
@@ -58,7 +58,7 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
     const first = event === 'request' ? `${method} ${where}` : message ?? event;
     const shown = (name, value) => typeof value === 'number' && name !== 'status' ? number(value) : value;
     const rest = Object.entries(more).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${shown(name, value)}`);
-    return [bdi(first), rest.length > 0 && h('div', { class: 'small muted' }, bdi(rest.join(' · ')))];
+    return h('div', {}, bdi(first), rest.length > 0 && h('div', { class: 'small muted' }, bdi(rest.join(' · '))));
   }
 
   setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'r', text: t.common.readAgain, run: list.reload }]);

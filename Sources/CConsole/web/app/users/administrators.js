@@ -7,8 +7,16 @@ import { t } from '../words.js';
 
 /** The part of a page about administrators, and what reads it. */
 export function administrators(signal) {
-  // A server names its administrators only where they can be changed.
-  const read = () => ask('_node/_local/_config/admins', { signal, quiet: true, isLogin: true }).then(answer => Object.keys(answer.json), () => []);
+  /** The names, where they can be changed; none for whoever is no administrator of the server. */
+  async function read() {
+    try {
+      return Object.keys((await ask('_node/_local/_config/admins', { signal, quiet: true, isLogin: !session.isAdmin })).json);
+    } catch (error) {
+      if (error.status === 401 || error.status === 403) return [];
+      throw error;
+    }
+  }
+
   const list = panel(read, show, { isKept: true });
 
   function show(names) {
