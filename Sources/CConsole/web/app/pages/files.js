@@ -13,7 +13,7 @@ const CUT = 120; // characters of a document of a preview
 const LISTED = 200; // refused documents
 const LARGE = 64_000_000; // bytes; a larger file is sent for a preview only on demand
 const KINDS = ['json', 'csv', 'couchdb', 'couchbackup', 'pouchdb', 'couchbase1', 'cloudant', 'cblite', 'mongo', 'firestore', 'realm'];
-const ONLY_THE_TOOL = ['unsupported', 'missing']; // errors of files that other files belong to, or that have to be made anew
+const BY_THE_TOOL = /`settle import\b/; // what the server says of a part of a database
 
 /** A part that works for a while: progress in words, Stop, and errors. Only one of its kind runs. */
 function worker(signal) {
@@ -112,7 +112,7 @@ export default function page({ db, signal, setTitle, setSame }) {
       const text = await sendFile(db, part ?? chosen, { ...asked(chosen), dry_run: true }, { signal: until, onSent });
       show(chosen, JSON.parse(text), parse(text).get('sample'), part);
     } catch (error) {
-      if (!until.aborted) replace(preview, ONLY_THE_TOOL.includes(error.error) ? forTheTool(chosen.name, error.reason) : errorBox(error));
+      if (!until.aborted) replace(preview, BY_THE_TOOL.test(error.reason) ? forTheTool(chosen.name, error.reason) : errorBox(error));
     }
   }
 
