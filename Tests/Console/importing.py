@@ -90,7 +90,7 @@ def tables_and_databases_are_imported(room):
     page = visit.page
     visit.go("#/db/taken/files")
     choose(page, "people.csv", "mail;count;address.city\nanna@example.com;1;Bonn\nben@example.com;20;Ulm\n")
-    page.wait_for_selector("p:has-text('CSV')")
+    page.wait_for_selector("p:has-text('bytes: CSV')")
     expect(page.locator("main tbody tr").count() == 2)
     page.click("summary:has-text('Options')")
     page.get_by_label("Field with the id").fill("mail")
@@ -138,7 +138,7 @@ PRAGMA user_version = 102;
 
 
 def an_import_is_stopped(room):
-    """An import tells its progress, asks before it is left, and ends when it is stopped; the same file again brings the rest."""
+    """An import tells its progress, asks before it is left, and ends between two batches when it is stopped; what was stored stays."""
     server = room.server
     server.ask("PUT", "taken")
     server.ask("PUT", "taken/_design/rule", {"validate_doc_update": "function (doc) { for (var i = 0; i < 200000; i++) doc.n = i % 7; }"})

@@ -4,6 +4,9 @@ import { t } from './words.js';
 /** The beginning of the server's addresses. */
 export const root = new URL('../', new URL('.', document.baseURI));
 
+/** The header with the id of a request. */
+export const REQUEST = 'X-Couch-Request-ID';
+
 /** An answer that is an error. */
 export class ApiError extends Error {
   constructor(status, error, reason, requestId, body) {
@@ -104,15 +107,16 @@ export async function ask(where, options = {}) {
     const answer = isRaw ? '' : await response.text();
     if (!quiet) heard.dispatchEvent(new CustomEvent('answer', { detail: { method, where, status: response.status, took: performance.now() - began } }));
     if (isRaw) return response;
-    if (response.status >= 400) throw failure(response, answer);
+    if (response.status >= 400) throw failure(response, response.headers.get(REQUEST), answer);
     return { status: response.status, headers: response.headers, text: answer, get json() { return JSON.parse(answer); } };
   }
 }
 
-function failure(response, text) {
+/** The error of an answer with a status from 400 on. */
+export function failure({ status, statusText }, requestId, text) {
   let told = {};
   try { told = JSON.parse(text); } catch { /* A proxy may answer in HTML. */ }
-  return new ApiError(response.status, told.error ?? 'error', told.reason ?? response.statusText, response.headers.get('X-Couch-Request-ID'), told);
+  return new ApiError(status, told.error ?? 'error', told.reason ?? statusText, requestId, told);
 }
 
 function pause(milliseconds, signal) {

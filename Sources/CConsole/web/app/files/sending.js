@@ -1,5 +1,5 @@
 /** Sends a file to `_import` of a database, and reads the lines of the answer while they come. */
-import { address, ApiError, ask, path } from '../api.js';
+import { address, ApiError, ask, failure, path, REQUEST } from '../api.js';
 import { t } from '../words.js';
 
 const BEGINNING = 1 << 20; // bytes of a text in lines that are enough for a preview
@@ -34,16 +34,15 @@ export async function sendFile(db, file, query, { signal, onSent, onLine }) {
     }
   };
   request.open('POST', address(path`${db}/_import`, query));
-  request.setRequestHeader('Content-Type', 'application/octet-stream');
-  request.setRequestHeader('Accept', 'application/json');
-  request.setRequestHeader('X-CouchDB-WWW-Authenticate', 'Cookie');
+  const headers = { 'Content-Type': 'application/octet-stream', Accept: 'application/json', 'X-CouchDB-WWW-Authenticate': 'Cookie' };
+  for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
   request.upload.onprogress = ({ loaded }) => onSent(loaded);
   request.upload.onload = () => { isSent = true; };
   request.onprogress = read;
   const cut = () => !isSent ? t.files.sendingIsCut : query.dry_run ? t.api.theServerDoesNotAnswer : t.files.answerIsCut;
   request.onerror = () => reject(new ApiError(0, 'unreachable', cut()));
   request.onload = () => {
-    if (request.status !== 200) { reject(failure(request)); return; }
+    if (request.status !== 200) { reject(failure(request, request.getResponseHeader(REQUEST), request.responseText)); return; }
     read();
     if (query.dry_run) resolve(request.responseText);
     else if (last.result) resolve(last.result);
@@ -53,10 +52,4 @@ export async function sendFile(db, file, query, { signal, onSent, onLine }) {
   signal.throwIfAborted();
   request.send(file);
   return promise;
-}
-
-function failure(request) {
-  let told = {};
-  try { told = JSON.parse(request.responseText); } catch { /* A proxy may answer in HTML. */ }
-  return new ApiError(request.status, told.error ?? 'error', told.reason ?? request.statusText, request.getResponseHeader('X-Couch-Request-ID'), told);
 }

@@ -13,7 +13,7 @@ const CUT = 120; // characters of a document of a preview
 const LISTED = 200; // refused documents
 const LARGE = 64_000_000; // bytes; a larger file is sent for a preview only on demand
 const KINDS = ['json', 'csv', 'couchdb', 'couchbackup', 'pouchdb', 'couchbase1', 'cloudant', 'cblite', 'mongo', 'firestore', 'realm'];
-const ONLY_THE_TOOL = ['unsupported', 'missing']; // errors of files that other files belong to, or that have to be made anew
+const BY_THE_TOOL = /`settle import\b/; // what the server says of a part of a database
 
 /** A part that works for a while: progress in words, Stop, and errors. Only one of its kind runs. */
 function worker(signal) {
@@ -48,7 +48,7 @@ export default function page({ db, signal, setTitle, setSame }) {
   setSame({ url: path`${db}/_changes`, query: { style: 'all_docs', include_docs: true, attachments: true }, settle: ['export', [{ db }]] });
   const [saving, storing] = [worker(signal), worker(signal)];
   const [withFiles, withDeleted] = [1, 2].map(() => h('input', { type: 'checkbox', checked: true }));
-  const [preview, report] = [1, 2].map(() => h('div', { class: 'stack' }));
+  const [settings, preview, report] = [1, 2, 3].map(() => h('div', { class: 'stack' }));
   let looking = new AbortController();
 
   const save = () => saving.run(async until => {
@@ -68,7 +68,7 @@ export default function page({ db, signal, setTitle, setSame }) {
   const [winners, strict] = [box(t.files.keepWinner), box(t.files.strict)];
   const ofDatabases = h('div', { class: 'stack', hidden: true }, h('p', { hidden: true }, field(t.files.collection, collections)), winners);
   const ofDumps = h('div', { class: 'stack', hidden: true }, field(t.files.idMember, member, t.files.idMemberHint), field(t.files.ifThere, conflict));
-  const options = h('details', { hidden: true }, h('summary', {}, t.files.options),
+  const options = h('details', {}, h('summary', {}, t.files.options),
     h('div', { class: 'stack' }, field(t.files.kind, kinds), ofDumps, ofDatabases, strict));
   const isOn = label => label.firstChild.checked || undefined;
 
@@ -82,7 +82,8 @@ export default function page({ db, signal, setTitle, setSame }) {
   /** Begins with another file. */
   function choose() {
     for (const one of [kinds, collections, conflict, member]) one.value = '';
-    [ofDumps.hidden, ofDatabases.hidden, options.hidden] = [true, true, !file.files[0]];
+    [ofDumps.hidden, ofDatabases.hidden] = [true, true];
+    replace(settings, file.files[0] && options);
     replace(collections);
     if (!storing.isRunning) storing.tell('');
     look();
@@ -111,7 +112,7 @@ export default function page({ db, signal, setTitle, setSame }) {
       const text = await sendFile(db, part ?? chosen, { ...asked(chosen), dry_run: true }, { signal: until, onSent });
       show(chosen, JSON.parse(text), parse(text).get('sample'), part);
     } catch (error) {
-      if (!until.aborted) replace(preview, ONLY_THE_TOOL.includes(error.error) ? forTheTool(chosen.name, error.reason) : errorBox(error));
+      if (!until.aborted) replace(preview, BY_THE_TOOL.test(error.reason) ? forTheTool(chosen.name, error.reason) : errorBox(error));
     }
   }
 
@@ -193,7 +194,7 @@ export default function page({ db, signal, setTitle, setSame }) {
         if (folder) replace(preview, forTheTool(files[0]?.name ?? folder.webkitGetAsEntry().name, t.files.isAFolder));
       },
     },
-  }, field(t.files.file, file, t.files.whichFiles), options, preview, storing.element, report);
+  }, field(t.files.file, file, t.files.whichFiles), settings, preview, storing.element, report);
   return {
     element: h('div', {}, head(t.common.files), h('h2', {}, t.files.exportHeading), h('p', { class: 'muted' }, t.files.whatIsExported),
       h('p', { class: 'stack' }, h('label', {}, withFiles, ` ${t.files.withAttachments}`), h('label', {}, withDeleted, ` ${t.files.withDeleted}`)),
