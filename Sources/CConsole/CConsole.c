@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 5f193ea188344f7a14cdc0fe8157a8ae685e1c132cb196f8b07f5b15f0aa0499
-// Made of them, built: SHA-256 c156ede3f7f2f3ef3ba1d71b2e73cb2bc8ba0c7fd28f3a01207699b59294cc87
+// The sources, web:  SHA-256 65d63fc2f0cab897caf816319b6e7f091a8edbd7a8cf136c89d7290d7ae4cb48
+// Made of them, built: SHA-256 eecc9ed7bde10335830010897998d756f4c09ae8cbbca8125c7e99486f9d1e14
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.
