@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 65d63fc2f0cab897caf816319b6e7f091a8edbd7a8cf136c89d7290d7ae4cb48
-// Made of them, built: SHA-256 eecc9ed7bde10335830010897998d756f4c09ae8cbbca8125c7e99486f9d1e14
+// The sources, web:  SHA-256 28d1780bb435ea538256e720aba76264cb304b9c2e145ab4e098cbdab56e0003
+// Made of them, built: SHA-256 4eeee88fa4baa3983dc5968f95940599ecac45575cb2b05eb933ec228c1d6b99
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

@@ -8,7 +8,8 @@ struct ByteSearchTests {
         return (start..<bytes.count).first { bytes.dropFirst($0).starts(with: pattern) }
     }
 
-    @Test(arguments: [UInt64.random(in: 0...UInt64.max)]) func `a pattern is found where it first occurs`(seed: UInt64) {
+    @Test(arguments: [UInt64.random(in: 0...UInt64.max)]) func `a pattern is found where it first occurs`(seed: UInt64)
+    {
         print("seed \(seed)")
         var state = seed
         func random(_ limit: Int) -> Int {

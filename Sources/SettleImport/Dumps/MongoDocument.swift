@@ -13,9 +13,9 @@ enum MongoDocument {
     ]
 
     /// Whether a document of at most some values has one that only Extended JSON has.
-    static func isOne(_ bytes: [UInt8], atMost mostValues: Int) -> Bool {
+    static func isOne(_ bytes: [UInt8], atMost maximumValues: Int) -> Bool {
         guard bytes.indices.dropLast().contains(where: { bytes[$0] == UInt8(ascii: "\"") && bytes[$0 + 1] == 0x24 }),
-            let value = try? JSONValue(utf8: bytes, atMost: mostValues)
+            let value = try? JSONValue(utf8: bytes, atMost: maximumValues)
         else { return false }
         return value["_rev"] == nil && hasMark(value)
     }
@@ -158,13 +158,13 @@ package struct JSONTranslation: Sendable, Equatable {
     /// Whether binary values of at least 1 KiB become attachments.
     package var attachesBinaries = false
     /// How many values a text may have that is in memory as a whole while it is translated; without a limit by default.
-    package var mostValues: Int
+    package var maximumValues: Int
 
     package init(
-        keptID: String? = nil, typeMember: String? = nil, attachesBinaries: Bool = false, mostValues: Int = .max
+        keptID: String? = nil, typeMember: String? = nil, attachesBinaries: Bool = false, maximumValues: Int = .max
     ) {
         (self.keptID, self.typeMember, self.attachesBinaries) = (keptID, typeMember, attachesBinaries)
-        self.mostValues = mostValues
+        self.maximumValues = maximumValues
     }
 }
 

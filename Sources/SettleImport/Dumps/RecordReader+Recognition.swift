@@ -70,7 +70,7 @@ extension RecordReader {
 
     /// A text that is translated as a whole.
     private func value(_ part: TextCursor.Part) throws(ForeignFileError) -> JSONValue {
-        do { return try JSONValue(utf8: part.bytes, atMost: translation.mostValues) } catch {
+        do { return try JSONValue(utf8: part.bytes, atMost: translation.maximumValues) } catch {
             throw ForeignFileError(
                 .unsupported, "the text can't be read as a whole: \(error.message). `settle import` has no limit")
         }
@@ -115,7 +115,7 @@ extension RecordReader {
     /// Translates the first document if it is written in MongoDB's Extended JSON; the others are translated then, too.
     private func detectMongo() {
         guard form == .documents || form == .array, expected != .json, let first = waiting.first,
-            expected == .mongo || MongoDocument.isOne(first.bytes, atMost: translation.mostValues)
+            expected == .mongo || MongoDocument.isOne(first.bytes, atMost: translation.maximumValues)
         else { return }
         form = .mongo
         _ = waiting.popFirst()

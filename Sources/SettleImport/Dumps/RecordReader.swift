@@ -258,7 +258,7 @@ extension RecordReader {
     private func translatedIfNeeded(_ record: Record) -> Record { form == .mongo ? translated(record) : record }
 
     func translated(_ record: Record) -> Record {
-        guard record.problem == nil, let value = try? JSONValue(utf8: record.bytes, atMost: translation.mostValues),
+        guard record.problem == nil, let value = try? JSONValue(utf8: record.bytes, atMost: translation.maximumValues),
             value["_rev"] == nil
         else {
             return record

@@ -57,14 +57,18 @@ struct ImportRun: Sendable {
                 .unsupported, "\(last) is a part of a database, and can't be read alone. \(Self.advice)")
         }
         let options = DumpOptions(
-            translation: JSONTranslation(mostValues: Self.mostValues), longest: context.options.largestBody)
+            translation: JSONTranslation(maximumValues: Self.maximumValues), longest: context.options.largestBody)
         do { return try ForeignDatabase(at: URL(fileURLWithPath: path), kind: request.kind, options) } catch let error
-            as ForeignFileError where error.code == .missing
-        { throw ForeignFileError(.missing, "\(error.message) \(Self.advice)") }
+            as ForeignFileError
+        {
+            // The client knows the file by its name alone.
+            let message = error.message.replacing("\(folder.path)/", with: "")
+            throw ForeignFileError(error.code, error.code == .missing ? "\(message) \(Self.advice)" : message)
+        }
     }
 
     /// How many values a text may have that is translated as a whole; they take a few hundred megabytes.
-    private static let mostValues = 4_000_000
+    private static let maximumValues = 4_000_000
     /// How the names of files end that are parts of databases.
     private static let partEndings = [".ldb", ".sst", "-wal", "-shm", "-journal"]
     private static let advice =

@@ -19,7 +19,7 @@ final class ImportStream: ResponseStream {
     private let life: RequestLife
     private let state = Monitor(State())
     /// So many bytes may wait before the importing thread waits too.
-    private static let mostWaiting = 256 << 10
+    private static let maximumWaiting = 256 << 10
 
     /// - Parameter life: Whether the client still waits for the answer.
     init(_ life: RequestLife) { self.life = life }
@@ -59,7 +59,7 @@ final class ImportStream: ResponseStream {
     func add(_ line: JSONValue) {
         while !isOver {
             let hasRoom: Bool? = state.wait(seconds: 1) { state -> Bool? in
-                state.isComplete || state.lines.count < Self.mostWaiting ? true : nil
+                state.isComplete || state.lines.count < Self.maximumWaiting ? true : nil
             }
             if hasRoom == true { return append(line, isLast: false) }
         }

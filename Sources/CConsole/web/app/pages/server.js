@@ -34,7 +34,7 @@ export default function page({ signal, setTitle, setSame }) {
       };
       if (before) {
         const seconds = (now.at - before.at) / 1000;
-        for (const name of ['requests', 'failed', 'writes']) lines[name].push((now[name] - before[name]) / seconds);
+        if (seconds > 0) for (const name of ['requests', 'failed', 'writes']) lines[name].push((now[name] - before[name]) / seconds);
       }
       before = now;
       const [, slow] = couch.request_time.value.percentile.find(([share]) => share === 95);

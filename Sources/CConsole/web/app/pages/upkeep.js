@@ -8,6 +8,7 @@ import { bytes, moment, number, t } from '../words.js';
 
 const EVERY = 5000;
 const MOST = 100; // documents that the server purges at once
+const BACKUPS = '/backup/settle'; // the folder in the command that makes one
 /** Where `settle backup` records that it has read a database, as a list that may have nothing. */
 const RECORD = { key: JSON.stringify('_local/settle-backup'), include_docs: true };
 
@@ -51,7 +52,7 @@ export default function page({ db, signal, setTitle, setSame }) {
 
   /** The last backup, and how much was changed since: sequences begin with a number that counts changes. */
   function showBackup(info, backup) {
-    const command = commands({ url: '', settle: ['backup', [{}, '/backup/settle']] }).at(-1);
+    const command = commands({ url: '', settle: ['backup', [{}, BACKUPS]] }).at(-1);
     if (!backup) return [h('p', {}, t.upkeep.noBackup), pre(command, t.upkeep.commandOfABackup)];
     const [now, then] = [info.update_seq, backup.update_seq].map(sequence => parseInt(sequence, 10) || 0);
     const finished = Date.parse(backup.finished);
