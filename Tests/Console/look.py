@@ -176,33 +176,6 @@ def states_do_not_look_alike(room):
     server.close()
 
 
-def a_list_is_worked_off(room):
-    """From a conflict a key and a link lead to the next one, also when this one is settled; from the last one to the list."""
-    server = room.server
-    server.ask("PUT", "listed")
-    server.store("listed", *milk("first"), *milk("second"), *milk("third"))
-    visit = room.visit()
-    visit.log_in()
-    page = visit.page
-    visit.go("#/db/listed/conflict/first")
-    page.wait_for_selector(".dock a[data-next='second']")
-    page.wait_for_selector(".act:not([disabled])")
-    page.keyboard.press("Control+Enter")
-    page.wait_for_selector("text=Settled:")
-    page.get_by_role("link", name="Next conflict").click()
-    page.wait_for_selector("h1:has-text('second')")
-    page.wait_for_selector(".dock a[data-next='third']")
-    page.keyboard.press("]")
-    page.wait_for_selector("h1:has-text('third')")
-    page.wait_for_selector(".dock strong")
-    page.wait_for_selector(".dock a[data-next='']")
-    page.get_by_role("link", name="Skip", exact=True).click()
-    page.wait_for_selector("h1:has-text('Conflicts')")
-    page.locator("main tbody tr").nth(1).wait_for()
-    expect(page.locator("main tbody tr").count() == 2, "another number is left")
-    server.ask("DELETE", "listed")
-
-
 # What a page takes from whoever uses it
 
 def long_names_stay_in_the_frame(room):
@@ -321,5 +294,5 @@ def everybody_can_see_it(room):
             expect(visit.page.evaluate(SIDEWAYS) == [], f"{where} with {options}: {visit.page.evaluate(SIDEWAYS)}")
 
 
-LOOK = [colors_have_contrast, sheets_are_small, the_frame_leads_everywhere, places_that_are_forbidden, a_list_is_worked_off, states_do_not_look_alike, long_names_stay_in_the_frame, nothing_moves,
+LOOK = [colors_have_contrast, sheets_are_small, the_frame_leads_everywhere, places_that_are_forbidden, states_do_not_look_alike, long_names_stay_in_the_frame, nothing_moves,
         targets_are_large_enough, everybody_can_see_it]

@@ -123,10 +123,18 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     try {
       const result = await work();
       if (!result) return;
-      outcome(told, sentence(result), result.refused);
+      const undo = { label: t.common.undo, run: () => bringBack(result.deleted) };
+      outcome(told, sentence(result), result, result.deleted?.length > 0 ? undo : undefined);
       if (result.isWritten) await list.reload();
       chosen.tell();
     } catch (error) { if (error.name !== 'AbortError') replace(told, errorBox(error)); }
+  }
+
+  async function bringBack(deleted) {
+    const result = await (await import('../documents/bulk.js')).restoreMany(db, deleted);
+    outcome(told, t.bulk.restored(result.done), result);
+    if (!signal.aborted) await list.reload();
+    else if (result.refused.length > 0) throw Object.assign(new Error(), result.refused[0], { status: 0 });
   }
 
   function exportAs(format) {
