@@ -70,7 +70,7 @@ def conflicts_are_worked_off(room):
     page.get_by_role("button", name="Write it again").click()
     told(page, "is written again as 4-")
     expect(server.json("GET", "listed/second")["name"] == "Milk", "another leaf is written")
-    page.get_by_role("link", name="Skip").click()
+    page.get_by_role("link", name="Skip", exact=True).click()
     page.wait_for_selector("h1:has-text('Conflicts')")
     expect(page.locator("main tbody tr").count() == 2, "another number is left")
 
@@ -80,7 +80,7 @@ def conflicts_are_worked_off(room):
     settle(page, "1 of 3")
     page.wait_for_selector("main h2:has-text('This document is not in conflict')")
     told(page, "Settled.")
-    page.get_by_role("link", name="Skip").wait_for(state="hidden")
+    page.get_by_role("link", name="Skip", exact=True).wait_for(state="hidden")
     page.get_by_role("button", name="Next conflict").click()
     page.wait_for_selector("h1:has-text('third')")
     page.wait_for_selector("main .head:has-text('1 of 2')")
