@@ -156,7 +156,7 @@ export default {
     saveTheTextFirst: 'Speichern Sie zuerst den Text: ein Anhang macht eine neue Revision.', theName: '⚠ Der Name „', standsTwiceLineColumn: (line, column) => `“ steht zweimal da (Zeile ${line}, Spalte ${column}); der letzte zählt.`,
     aDocumentIsAnObject: 'ein Dokument ist ein Objekt', saving: 'Wird gespeichert…', aDocumentNeedsAnId: 'ein Dokument braucht eine _id', putTheIdBack: 'ID zurücksetzen', theIdIsAnother: 'Die _id wurde geändert',
     anIdStays: id => `Ein Dokument behält seine ID. Der Text kann als anderes Dokument gespeichert werden; „${id}“ bleibt, wie es gespeichert ist.`, saveAsAnother: name => `Als „${name}“ speichern`,
-    thereIsADocument: 'Es gibt schon ein Dokument ', takeAnotherId: ': nehmen Sie eine andere _id, oder bearbeiten Sie jenes.', saved: rev => `Gespeichert als ${rev}.`,
+    thereIsADocument: 'Es gibt schon ein Dokument ', takeAnotherId: ': nehmen Sie eine andere _id, oder bearbeiten Sie jenes.', saved: rev => `Gespeichert als ${rev}`,
     theStoredValidationFunctionsLet: 'Die gespeicherten Prüffunktionen lassen es zu. Nichts wurde geschrieben.', copy: 'Duplizieren',
     theStoredRevisionIsCopied: 'Kopiert wird die gespeicherte Revision mit ihren Anhängen, nicht, was gerade eingegeben wird.', idOfTheCopy: 'ID der Kopie', aTombstoneIsWritten: 'Die Löschung wird auf jede Kopie repliziert.',
     theDocumentIsInConflict: ' Das Dokument ist im Konflikt: ein anderes Blatt wird Gewinner, und das Dokument bleibt.', aNewDocument: 'Ein neues Dokument',

@@ -191,7 +191,7 @@ export default {
     standsTwiceLineColumn: (line, column) => `” appears twice (line ${line}, column ${column}); the last one counts.`, aDocumentIsAnObject: 'a document is an object', saving: 'Saving…',
     aDocumentNeedsAnId: 'a document needs an _id', putTheIdBack: 'Put the id back', theIdIsAnother: 'The _id was changed',
     anIdStays: id => `A document keeps its id. The text can be saved as another document; “${id}” stays as it is stored.`, saveAsAnother: name => `Save as “${name}”`, thereIsADocument: 'There is a document ',
-    takeAnotherId: ' already: take another _id, or edit that one.', saved: rev => `Saved as ${rev}.`, theStoredValidationFunctionsLet: 'The stored validation functions let it pass. Nothing was written.',
+    takeAnotherId: ' already: take another _id, or edit that one.', saved: rev => `Saved as ${rev}`, theStoredValidationFunctionsLet: 'The stored validation functions let it pass. Nothing was written.',
     copy: 'Duplicate', theStoredRevisionIsCopied: 'The stored revision is copied with its attachments, not what is being typed.', idOfTheCopy: 'ID of the copy',
     aTombstoneIsWritten: 'The deletion replicates to every copy.', theDocumentIsInConflict: ' The document is in conflict: another leaf becomes the winner, and the document stays.', aNewDocument: 'A new document',
     theServerHasMadeIt: 'made by the server; type one of your own to replace it', check: 'Check', copyButton: 'Duplicate…', tree: 'Tree',
