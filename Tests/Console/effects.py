@@ -218,7 +218,7 @@ def the_choices_are_always_in_sight(room):
         visit = open_conflict(room, "sight", "milk", width=width)
         visit.page.set_viewport_size({"width": width, "height": height})
         for share in (0, .5, 1):
-            visit.page.evaluate("share => scrollTo(0, share * document.documentElement.scrollHeight)", share)
+            visit.page.evaluate("share => { const main = document.querySelector('main'); main.scrollTop = share * main.scrollHeight; }", share)
             for label in ("Merge", "Keep A", "Delete"):
                 box = visit.page.locator(".dock").get_by_role("button", name=label, exact=True).bounding_box()
                 expect(box and 0 <= box["y"] and box["y"] + box["height"] <= height, f"{label} at {width}, {share}: {box}")

@@ -2,7 +2,7 @@
 import json
 import urllib.error
 
-from room import expect, milk
+from room import expect, milk, revision
 
 TOASTS = ".toasts"
 
@@ -138,8 +138,10 @@ def what_is_done_is_told(room):
 
     visit.go("#/db/told/rights")
     page.get_by_label("Members: Names").fill("ben")
+    place = page.get_by_role("heading", name="Check a user").bounding_box()
     page.get_by_role("button", name="Save").click()
     told(page, "Permissions saved")
+    expect(page.get_by_role("heading", name="Check a user").bounding_box() == place, "something moves")
     visit.go("#/")
     page.click("button[aria-label='Delete told…']")
     page.fill("dialog input", "told")
@@ -289,4 +291,35 @@ def the_editor_on_a_telephone(room):
     server.ask("DELETE", "handy")
 
 
-WORKING = [conflicts_are_worked_off, what_is_done_is_told, many_deletions_are_undone, undo_goes_back_beyond_a_save, the_editor_on_a_telephone]
+def long_texts_keep_the_inspector_small(room):
+    """With texts of 300 kB the inspector stays within three heights of the screen, also while a text is opened; the dock stays in sight."""
+    server = room.server
+    lines = [f"{number}: what was seen on the round, and what was done about it" for number in range(5000)]
+    changed = ["another beginning"] + lines[1:2500] + ["another middle"] + lines[2501:]
+    server.ask("PUT", "long")
+    server.store("long", revision("report", "1", {"text": "\n".join(lines), "n": 1}),
+                 revision("report", "b1", {"text": "\n".join(changed), "n": 2}), revision("report", "a1", {"text": "\n".join(lines[:4000]), "n": 3}))
+    for width, height in ((1440, 900), (390, 844)):
+        visit = room.visit(width=width)
+        visit.page.set_viewport_size({"width": width, "height": height})
+        visit.log_in()
+        page = visit.page
+        visit.go("#/db/long/conflict/report")
+        page.wait_for_selector(".dock strong")
+        row = page.locator("tr[data-path='/text']")
+        for place in (None, *range(row.locator("summary").count())):
+            if place is not None:
+                row.locator("summary").nth(place).click()
+            page.wait_for_timeout(100)
+            high = page.evaluate("document.querySelector('main').scrollHeight")
+            expect(high <= 3 * height, f"{high} pixels at {width} with {place}")
+            box = page.locator(".dock .act").bounding_box()
+            expect(box and box["y"] + box["height"] <= height, f"at {width} with {place}: {box}")
+            if place is not None:
+                expect(visit.axe() == [], str(visit.axe()))
+                row.locator("summary").nth(place).click()
+    server.ask("DELETE", "long")
+
+
+WORKING = [conflicts_are_worked_off, what_is_done_is_told, many_deletions_are_undone, undo_goes_back_beyond_a_save, the_editor_on_a_telephone,
+           long_texts_keep_the_inspector_small]

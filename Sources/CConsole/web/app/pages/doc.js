@@ -188,7 +188,6 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       // Blanks between the tokens of a long text would count as its size.
       const made = await saveDocument(db, name, text.length > COLOURED ? format(text, 0) : text);
       replace(problems);
-      toast(t.doc.saved(short(made)));
       const now = area.text;
       const written = withRev(sent, made);
       replaced.add(value.get('_rev')).add(loaded.rev);
@@ -196,6 +195,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       // What was typed meanwhile stays, on the revision that was written.
       area.store(written, now === sent ? written : withRev(now, made), true);
       look();
+      toast(t.doc.saved(short(made)));
       if (now !== sent) return;
       if (isNew || query.rev) location.hash = link([db, 'doc', name]); else await main.reload();
     } catch (error) {

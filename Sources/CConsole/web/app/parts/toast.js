@@ -43,7 +43,8 @@ export function toast(words, action) {
     button(icon('close'), () => dismiss(message), { class: 'button quiet small icon', 'aria-label': t.panel.dismiss }));
   corner.append(message);
   if (corner.children.length > MOST) dismiss(corner.firstChild);
-  leave();
+  // The time begins when it is seen: a page can be busy, or in a tab that is not shown.
+  requestAnimationFrame(() => requestAnimationFrame(leaveUnless));
 }
 
 /** What the newest message offers; `null` if none offers anything. */
