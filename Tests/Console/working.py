@@ -316,7 +316,6 @@ def long_texts_keep_the_inspector_small(room):
             box = page.locator(".dock .act").bounding_box()
             expect(box and box["y"] + box["height"] <= height, f"at {width} with {place}: {box}")
             if place is not None:
-                expect(visit.axe() == [], str(visit.axe()))
                 row.locator("summary").nth(place).click()
     server.ask("DELETE", "long")
 
