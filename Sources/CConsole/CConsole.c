@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 28d1780bb435ea538256e720aba76264cb304b9c2e145ab4e098cbdab56e0003
-// Made of them, built: SHA-256 4eeee88fa4baa3983dc5968f95940599ecac45575cb2b05eb933ec228c1d6b99
+// The sources, web:  SHA-256 b8ebb01c2dcc953a3206202be7d914bfa0a597a5e15c9e167207e9f7c2337cff
+// Made of them, built: SHA-256 03866fa027207e474755182772fe684f9ee69d40fcc5b82c4b434b3825795f9f
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.
