@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 b8ebb01c2dcc953a3206202be7d914bfa0a597a5e15c9e167207e9f7c2337cff
-// Made of them, built: SHA-256 03866fa027207e474755182772fe684f9ee69d40fcc5b82c4b434b3825795f9f
+// The sources, web:  SHA-256 3017b1c369b86eab948603f19c7cbd2eb902eaed182f8fc4a6def676343cfb27
+// Made of them, built: SHA-256 6bbf551acb31ce5e9787d836c585fe6b9b68191e85b5a79720d4c94250a9c83d
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.
