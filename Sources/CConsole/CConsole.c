@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 3017b1c369b86eab948603f19c7cbd2eb902eaed182f8fc4a6def676343cfb27
-// Made of them, built: SHA-256 6bbf551acb31ce5e9787d836c585fe6b9b68191e85b5a79720d4c94250a9c83d
+// The sources, web:  SHA-256 aa8c213733838de3d76b779ab890bee4bce43000967f5484a7402d5f30a27263
+// Made of them, built: SHA-256 966150f1021b0e9a963271ce8431fd2bb2236c2a58fed50abfd2f79680f15e69
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.
