@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 28d1780bb435ea538256e720aba76264cb304b9c2e145ab4e098cbdab56e0003
-// Made of them, built: SHA-256 4eeee88fa4baa3983dc5968f95940599ecac45575cb2b05eb933ec228c1d6b99
+// The sources, web:  SHA-256 aa8c213733838de3d76b779ab890bee4bce43000967f5484a7402d5f30a27263
+// Made of them, built: SHA-256 966150f1021b0e9a963271ce8431fd2bb2236c2a58fed50abfd2f79680f15e69
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

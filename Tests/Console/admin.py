@@ -204,7 +204,7 @@ def permissions_are_a_form(room):
     # A name that was typed, and not added, is not lost.
     page.get_by_label("Administrators: Names").fill("dan")
     page.get_by_role("button", name="Save").click()
-    page.wait_for_selector("text=Saved.")
+    page.wait_for_selector("text=Permissions saved")
     page.wait_for_selector("aside li:has-text('Nothing')")
     found = server.json("GET", "guarded/_security")
     expect(found["admins"]["names"] == ["dan"] and found["members"]["roles"] == ["_admin", "inspectors", "office"] and found["note"] == 1e30, str(found))

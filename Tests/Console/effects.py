@@ -101,7 +101,7 @@ def a_deletion_is_called_one(room):
         row = visit.page.locator(f"[data-policy='{policy}']").inner_text()
         expect("deletes the document" in row, row)
     visit.page.click(".act")
-    visit.page.wait_for_selector("text=Settled:")
+    visit.page.wait_for_selector("text=Settled.")
     try:
         server.ask("GET", "eight/note")
         raise AssertionError("the document is still there")
@@ -140,7 +140,7 @@ def removals_and_deletions_are_listed(room):
     visit.page.wait_for_selector(".dock strong:has-text('keeps A')")
     expect("the deletion of the document" in visit.page.inner_text(LOST), visit.page.inner_text(LOST))
     visit.page.click(".act")
-    visit.page.wait_for_selector("text=Settled:")
+    visit.page.wait_for_selector("text=Settled.")
     expect(server.json("GET", "removals/tea")["name"] == "Green tea", "the edit is not kept")
     expect(server.json("GET", "removals/_conflicts?kind=all&limit=0")["total_rows"] == 1, "the conflict is still there")
 
@@ -184,7 +184,7 @@ def attachments_are_picked_by_name(room):
     visit.page.wait_for_selector(".act:not([disabled])")
     expect(visit.page.locator(".error").count() == 0, "the pick is refused")
     visit.page.click(".act")
-    visit.page.wait_for_selector("text=Settled:")
+    visit.page.wait_for_selector("text=Settled.")
     digest = "md5-" + base64.b64encode(hashlib.md5(pixel % b"ccc").digest()).decode()
     expect(server.json("GET", "photos/wall")["_attachments"]["a photo.gif"]["digest"] == digest, "another photo is stored")
 
@@ -218,7 +218,7 @@ def the_choices_are_always_in_sight(room):
         visit = open_conflict(room, "sight", "milk", width=width)
         visit.page.set_viewport_size({"width": width, "height": height})
         for share in (0, .5, 1):
-            visit.page.evaluate("share => scrollTo(0, share * document.documentElement.scrollHeight)", share)
+            visit.page.evaluate("share => { const main = document.querySelector('main'); main.scrollTop = share * main.scrollHeight; }", share)
             for label in ("Merge", "Keep A", "Delete"):
                 box = visit.page.locator(".dock").get_by_role("button", name=label, exact=True).bounding_box()
                 expect(box and 0 <= box["y"] and box["y"] + box["height"] <= height, f"{label} at {width}, {share}: {box}")

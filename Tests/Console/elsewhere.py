@@ -2,11 +2,12 @@
 import json
 import os
 import pty
+import re
 import select
 import tempfile
 import time
 
-from room import PASSWORD, expect, revision
+from room import PASSWORD, expect, milk, revision
 
 
 def paste(line, folder, tool):
@@ -34,6 +35,20 @@ def paste(line, folder, tool):
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     os.close(terminal)
     return status, told, isTyped
+
+
+def lines_of(visit):
+    """The lines below a page, each from its tab."""
+    visit.page.wait_for_selector("footer summary")
+    if visit.page.get_attribute("footer details", "open") is None:
+        visit.page.click("footer summary")
+    tabs = visit.page.locator("footer .seg button")
+    tabs.first.wait_for()
+    lines = []
+    for index in range(tabs.count()):
+        tabs.nth(index).click()
+        lines.append(visit.page.inner_text("footer pre"))
+    return lines
 
 
 def lines_can_be_pasted(room):
@@ -67,15 +82,7 @@ def lines_can_be_pasted(room):
         os.symlink(os.path.abspath(tool), os.path.join(folder, "settle"))
         for where, wanted in pages.items():
             visit.go(where)
-            visit.page.wait_for_selector("footer summary")
-            if visit.page.get_attribute("footer details", "open") is None:
-                visit.page.click("footer summary")
-            tabs = visit.page.locator("footer .seg button")
-            tabs.first.wait_for()
-            lines = []
-            for index in range(tabs.count()):
-                tabs.nth(index).click()
-                lines.append(visit.page.inner_text("footer pre"))
+            lines = lines_of(visit)
             commands = [line for line in lines if line.startswith(("curl ", "settle "))]
             expect(commands and len(lines) - len(commands) <= 1, f"{where}: {lines}")
             for line in commands:
@@ -87,4 +94,62 @@ def lines_can_be_pasted(room):
     server.ask("DELETE", database)
 
 
-ELSEWHERE = [lines_can_be_pasted]
+def the_lines_settle_as_the_inspector_shows(room):
+    """The lines of the inspector have the policy with its rules, a leaf or a deletion; picks only the request has. They tell what the page tells."""
+    server = room.server
+    server.ask("PUT", "lines")
+    server.store("lines", *milk("milk"))
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/lines/conflict/milk")
+    page.wait_for_selector(".act:not([disabled])")
+    for place, rule in (("/count", "sum"), ("/tags", "union")):
+        page.get_by_label("Field of a rule").fill(place)
+        page.get_by_label("Rule", exact=True).select_option(rule)
+        page.get_by_label("Field of a rule").press("Enter")
+        page.wait_for_selector(f"button:has-text('{place} {rule}')")
+    page.get_by_label("Other clashes").select_option("winner")
+    visit.settled()
+
+    def told(kind):
+        line = next((one for one in lines_of(visit) if one.startswith(kind)), None)
+        page.click("footer summary")
+        if line is None:
+            return None, None
+        with tempfile.TemporaryDirectory(prefix="settle-console-") as folder:
+            os.symlink(os.path.abspath(server.settle), os.path.join(folder, "settle"))
+            status, output, isTyped = paste(line, folder, os.path.join(folder, "settle"))
+        expect(status == 0 and isTyped, f"{line} ends with {status}: {output}")
+        return line, output
+
+    def written():
+        return [one.get_attribute("title") for one in page.locator("section.card:has(h2:text-is('What will be written')) .rev").all()]
+
+    line, output = told("settle")
+    for option in ("--policy threeWayMerge", "--merge-rule /count=sum", "--merge-rule /tags=union", "--on-clash winner", "--dry-run"):
+        expect(option in line, f"{line} has no {option}")
+    expect(re.search(r"count\D+4", output) and "fresh" in output and "vegan" in output, output)
+    line, output = told("curl")
+    expect("_settle/milk" in line and written() and all(rev in output for rev in written()), f"{line} tells {output}")
+
+    page.locator("tr[data-path='/name'] td label").nth(2).click()
+    page.wait_for_selector("tr[data-path='/name']:has-text('picked by you')")
+    visit.settled()
+    expect(told("settle") == (None, None), "a line without the picks is shown")
+    line, output = told("curl")
+    expect("picks" in line and written() and all(rev in output for rev in written()), f"{line} tells {output}")
+
+    page.get_by_role("button", name="Keep B", exact=True).click()
+    page.wait_for_selector(".dock strong:has-text('keeps B')")
+    visit.settled()
+    expect("--keep 2-aaaa" in told("settle")[0], "another leaf is kept")
+    page.locator(".dock").get_by_role("button", name="Delete", exact=True).click()
+    page.wait_for_selector(".dock strong.bad")
+    visit.settled()
+    expect("--delete --dry-run" in told("settle")[0], "it is not deleted")
+    expect(server.json("GET", "lines/_conflicts?limit=0")["total_rows"] == 1, "a line has written something")
+    server.ask("DELETE", "lines")
+
+
+ELSEWHERE = [lines_can_be_pasted, the_lines_settle_as_the_inspector_shows]

@@ -38,7 +38,7 @@ def keys_after_a_key(room):
     press("2", "/count", "picked by you")
     page.wait_for_selector("button.act:not([disabled])")
     page.keyboard.press("Control+Enter")
-    page.wait_for_selector("text=Settled:")
+    page.wait_for_selector("text=Settled.")
     now = room.server.json("GET", "groceries/keyed?conflicts=true")
     expect(now["count"] in (1, 2, 3) and "_conflicts" not in now, str(now))
 

@@ -29,6 +29,7 @@ from play import PLAY
 from room import PASSWORD, PATIENCE, WEB, Server, choose_policy, expect, milk, refuse_tea, revision, signs, until, with_password
 from staying import STAYING
 from wide import WIDE
+from working import WORKING
 
 import documentation
 import running
@@ -200,7 +201,7 @@ def three_leaves_are_settled_by_picks(room):
     lost = visit.page.inner_text("section[aria-label='What will be lost']")
     expect("Soy milk" not in lost and "Oat milk" in lost, lost)
     visit.page.keyboard.press("Control+Enter")
-    visit.page.wait_for_selector("text=Settled:")
+    visit.page.wait_for_selector("text=Settled.")
     now = room.server.json("GET", "groceries/oat?conflicts=true&revs=true")
     expect(now["_rev"] == shown[0] and "_conflicts" not in now, f"{now} {shown}")
     expect(now["name"] == "Soy milk" and now["count"] == 3 and "note" not in now)
@@ -520,6 +521,7 @@ SCENARIOS = [
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
     *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK, *PLAY, *DATA, *ADMIN, *FILES, *ADMINISTERING,
+    *WORKING,
 ]
 
 # What is also done in Firefox, and with the databases in PostgreSQL.

@@ -36,7 +36,7 @@ def in_time(visit, selector, state="visible"):
 
 
 def focus_and_selection_stay(room):
-    """Databases, replications, one of them and the activity are read again; the focus and a selected reason stay."""
+    """Six pages are read again, or get what is new; the focus and what is selected there stay."""
     server = room.server
     nobody = "http://127.0.0.1:9/x"
     server.ask("PUT", "_replicator/fails", {"source": nobody, "target": nobody + "y", "continuous": True})
@@ -68,6 +68,28 @@ def focus_and_selection_stay(room):
     page.evaluate("getSelection().selectAllChildren(document.querySelector('main li strong'))")
     read_again(visit, 3, "_active_tasks")
     expect(page.evaluate("String(getSelection())").strip() == "replication", "the selection is lost")
+
+    visit.go("#/server")
+    page.wait_for_selector("main .tiles strong")
+    page.locator("main summary").last.focus()
+    focus = page.evaluate(focused)
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('main .tiles strong').parentElement)")
+    chosen = page.evaluate("String(getSelection())").split()[0]
+    read_again(visit, 3, "_stats")
+    expect(page.evaluate(focused) == focus, "the focus is lost")
+    expect(page.evaluate("String(getSelection())").split()[:1] == [chosen], "the selection is lost")
+
+    visit.go("#/db/groceries/changes")
+    page.wait_for_selector("text=● live")
+    page.locator("main li summary").nth(2).focus()
+    focus = page.evaluate(focused)
+    page.evaluate("getSelection().selectAllChildren(document.querySelectorAll('main li summary bdi')[3])")
+    chosen = page.evaluate("String(getSelection())")
+    for number in range(3):
+        server.ask("PUT", f"groceries/arrived-{number}", {"n": number})
+    page.wait_for_function("() => document.querySelector('main').textContent.includes('arrived-2') || document.querySelector('.arrivals button')")
+    expect(page.evaluate(focused) == focus, "the focus is lost")
+    expect(page.evaluate("String(getSelection())") == chosen != "", "the selection is lost")
 
     visit.go("#/")
     page.focus(named("groceries"))

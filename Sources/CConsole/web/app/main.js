@@ -107,7 +107,7 @@ let sameAs = null;
 function setSame(doing) {
   sameAs = doing;
   same.hidden = false;
-  if (same.open) writeSame();
+  if (same.open) writeSame(); else replace(lines);
 }
 
 async function writeSame() {

@@ -2,6 +2,7 @@
 import { ask, path } from '../api.js';
 import { link } from '../router.js';
 import { h, bdi, button, head, replace, field } from '../parts/dom.js';
+import { toast } from '../parts/toast.js';
 import { panel, dialog, unsaved } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
 import { equal, parse, stringify } from '../value/json.js';
@@ -145,7 +146,7 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
     });
     if (!isSure) return;
     isSaved = true;
-    replace(problems, h('p', { class: 'good', role: 'status' }, t.common.saved));
+    toast(t.common.saved);
     main.reload();
   }
 

@@ -5,6 +5,7 @@ import { h, field } from '../parts/dom.js';
 import { dialog } from '../parts/panel.js';
 import { JNumber, equal, parse, stringify } from '../value/json.js';
 import { at, namesOf, pointerOf, put } from '../value/compare.js';
+import { restore } from './restoring.js';
 import { t } from '../words.js';
 
 const PORTION = 200;
@@ -49,26 +50,36 @@ function working({ title, body, label, kind, ids, begin = () => {}, work, result
  */
 export async function deleteMany(db, chosen, signal) {
   const ids = [...chosen.keys()];
-  let [conflicts, staying] = [0, 0];
+  let conflicts = 0;
+  const staying = new Set(); // ids of documents that another leaf keeps
   for (const keys of portions(ids)) {
     const { rows } = (await ask(path`${db}/_conflicts`, { method: 'POST', json: { keys }, signal, quiet: true })).json;
     conflicts += rows.filter(row => row.value).length;
-    staying += rows.filter(row => row.value?.kind === 'branches').length;
+    for (const row of rows) if (row.value?.kind === 'branches') staying.add(row.id);
   }
   const designs = ids.filter(id => id.startsWith('_design/')).length;
   const label = t.bulk.delete(ids.length);
   const warn = words => h('p', { class: 'warn' }, words);
-  const result = { done: 0, refused: [] };
+  const result = { done: 0, refused: [], deleted: [] };
   return working({
     title: t.bulk.question(label), label, kind: 'danger', ids: () => [...chosen.keys()], result, begin: () => { result.refused = []; },
-    body: [h('p', {}, t.bulk.deletionsReplicate), conflicts > 0 && warn(t.bulk.inConflict(conflicts, staying)),
+    body: [h('p', {}, t.bulk.deletionsReplicate), conflicts > 0 && warn(t.bulk.inConflict(conflicts, staying.size)),
       designs > 0 && warn(t.bulk.areDesignDocuments(designs))],
     async work(part) {
       for (const row of await write(db, part.map(_id => ({ _id, _rev: chosen.get(_id), _deleted: true })))) {
-        if (row.error) result.refused.push(row); else { chosen.delete(row.id); result.done += 1; }
+        if (row.error) { result.refused.push(row); continue; }
+        if (!staying.has(row.id)) result.deleted.push({ id: row.id, rev: chosen.get(row.id) });
+        chosen.delete(row.id);
+        result.done += 1;
       }
     },
   });
+}
+
+/** Brings back what `deleteMany` has deleted, and no other leaf has kept. */
+export async function restoreMany(db, deleted) {
+  const rows = await restore(db, deleted);
+  return { done: rows.filter(row => !row.error).length, refused: rows.filter(row => row.error) };
 }
 
 /** Whether a field can be set without losing what stands where its objects would be. */

@@ -57,14 +57,15 @@ export function editor({ label, onInput }) {
     area.scrollTo(place);
   }
 
-  function put(next) {
+  /** Shows a text; one that is only `amended` leaves what can be undone. */
+  function put(next, isAmended = false) {
     if (part && next.length > WHOLE) {
       const place = area.lineInSight();
       showPart(next, part.first);
       area.scrollTo(place);
     } else if (area && !part && whole.length <= WHOLE && next.length <= WHOLE) {
       whole = next;
-      area.text = next;
+      if (isAmended) area.amend(next); else area.text = next;
     } else showWhole(next, area?.lineInSight());
   }
 
@@ -74,10 +75,10 @@ export function editor({ label, onInput }) {
     get text() { return text(); },
     /** Shows a text. */
     put,
-    /** Shows a text that the server has. */
-    store(next, shown = next) {
+    /** Shows a text that the server has. If it `isSaved`, what was typed before can still be undone. */
+    store(next, shown = next, isSaved = false) {
       stored = next;
-      put(shown);
+      put(shown, isSaved);
     },
     get isChanged() { return part && whole === stored ? area.text !== whole.slice(part.start, part.end) : text() !== stored; },
     showError(error, isTyping) {

@@ -2,6 +2,7 @@
  * The documents that somebody has selected in a list. A selection belongs to ids: rows may be dropped, sorted and read again, and a newer
  * revision of a selected document that is shown is selected in place of the one before.
  */
+import { toast } from '../parts/toast.js';
 import { h, bdi, button, replace, visible } from '../parts/dom.js';
 import { t } from '../words.js';
 
@@ -81,10 +82,12 @@ export function selection({ rows, redraw, acts, onChange }) {
   };
 }
 
-/** What became of many documents: a sentence, and those that the server has refused, with its reasons. */
-export function outcome(place, sentence, refused) {
-  replace(place, h('p', { class: refused.length ? 'warn' : 'good', role: 'status' }, sentence),
-    refused.length > 0 && h('ul', { class: 'refused' }, refused.slice(0, MOST).map(({ id, error, reason }) => h('li', {},
-      bdi(id), `: ${error}`, reason && [': ', bdi(reason)]))),
-    refused.length > MOST && h('p', { class: 'muted' }, t.settle.andMore(refused.length - MOST)));
+/** What became of many documents: a sentence, and those that the server has refused, with its reasons, which stay on the page. */
+export function outcome(place, sentence, { done, refused }, action) {
+  if (done > 0 || refused.length === 0) toast(sentence, action);
+  replace(place, refused.length > 0 && [
+    h('p', { class: 'warn', role: 'status' }, t.selection.refused(refused.length)),
+    h('ul', { class: 'refused' }, refused.slice(0, MOST).map(({ id, error, reason }) => h('li', {}, bdi(id), `: ${error}`, reason && [': ', bdi(reason)]))),
+    refused.length > MOST && h('p', { class: 'muted' }, t.settle.andMore(refused.length - MOST)),
+  ]);
 }

@@ -4,16 +4,18 @@
  */
 import { address, ask, isExact, path } from '../api.js';
 import { link } from '../router.js';
-import { h, bdi, button, card, head, icon, letter, patch, replace } from '../parts/dom.js';
-import { panel, errorBox, stateBox } from '../parts/panel.js';
+import { h, bdi, button, card, field, head, icon, letter, patch, replace, visible } from '../parts/dom.js';
+import { panel, dialog, errorBox, stateBox } from '../parts/panel.js';
+import { toast } from '../parts/toast.js';
 import { memberTable } from '../parts/member-table.js';
 import { revTree } from '../parts/rev-tree.js';
 import { effectRows, lostList, policyOutcomes, writeList } from '../parts/effect-view.js';
 import { parse, stringify } from '../value/json.js';
 import { namesOf } from '../value/compare.js';
 import { IMAGES } from '../documents/attachments.js';
-import { saveDocument } from '../documents/writing.js';
-import { bytes, short, t } from '../words.js';
+import { neighbours, nextConflict } from '../documents/conflict-list.js';
+import { restoreOne } from '../documents/restoring.js';
+import { bytes, number, short, t } from '../words.js';
 import { policyForm, readPolicies } from '../parts/policy-form.js';
 import { originForm, readOrigins, recorded, stamped } from '../parts/origins.js';
 
@@ -24,10 +26,18 @@ const MISSING = {
   content_not_kept: t.conflict.theBaseIsKnownBut,
 };
 
-export default async function page({ db, id, signal, setTitle, setSame, setKeys }) {
+/** What `settle resolve` takes for a policy that the server takes. */
+function policyOptions(policy) {
+  if (typeof policy === 'string') return ['--policy', policy];
+  const rules = [...policy.get('rules') ?? []].flatMap(([place, rule]) => ['--merge-rule', `${place}=${rule}`]);
+  return ['--policy', policy.get('name'), ...rules, ...(policy.has('on_clash') ? ['--on-clash', policy.get('on_clash')] : [])];
+}
+
+export default async function page({ db, id, query, signal, setTitle, setSame, setKeys }) {
   setTitle(t.conflict.conflictTitle(id));
   const picks = new Map();
-  const [preview, notes, done, choices, pills] = [h('div', { class: 'stack' }), h('div'), h('div'), h('span', { class: 'seg' }), h('span', { class: 'row' })];
+  const kind = query.list ?? 'all'; // of the list in which the neighbours stand
+  const [preview, notes, choices, pills] = [h('div', { class: 'stack' }), h('div'), h('span', { class: 'seg' }), h('span', { class: 'row' })];
   const sentence = h('span', { class: 'grow', role: 'status' });
   let way = { name: 'merge' };
   let found = null;
@@ -35,15 +45,26 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
   let plan = null;
   let list = null; // of leaves, where they are many
   let turn = 0;
-  const policy = policyForm(await readPolicies(), () => { way = { name: 'merge' }; showSame(); rehearse(); });
+  const policy = policyForm(await readPolicies(), () => { way = { name: 'merge' }; rehearse(); });
   const settleButton = button(t.common.settle, settle, { class: 'button primary act', title: t.common.ctrlEnter, disabled: true });
   const main = panel(load, show, { label: t.conflict.readingTheConflict });
-  const skip = h('a', { class: 'button quiet', href: link([db, 'conflicts']) }, t.conflict.leave);
+  const listed = link([db, 'conflicts'], { kind: query.list });
+  const skip = h('a', { class: 'button quiet', href: listed }, t.conflict.leave);
+  const position = h('span', { class: 'small muted num' }, '…');
+  const [back, on] = [[t.conflict.previousConflict, 'back', 'previous'], [t.conflict.nextConflict, 'next', 'next']].map(([label, sign, side]) =>
+    button(icon(sign), () => goTo(near[side]), { class: 'button quiet icon', 'aria-label': label, title: label, disabled: true }));
+  let near = { previous: null, next: null };
   const dock = h('div', { class: 'dock toolbar', role: 'group', 'aria-label': t.conflict.theResult, hidden: true });
 
   function showSame() {
-    const options = { merge: ['--policy', policy.name], keep: ['--keep', way.rev], delete: ['--delete'] }[way.name];
-    setSame({ url: path`${db}/_conflicts/${id}`, settle: ['resolve', [{ db }, id], [...options, '--dry-run']] });
+    const isThere = found?.value.get('conflict');
+    // The tool takes no picks, so that a line without them would do something else.
+    const isTold = way.name !== 'merge' || picks.size === 0;
+    const options = { merge: policyOptions(policy.value()), keep: ['--keep', way.rev], delete: ['--delete'] }[way.name];
+    setSame({
+      url: isThere ? path`${db}/_settle/${id}` : path`${db}/_conflicts/${id}`, text: isThere ? request(true) : undefined,
+      settle: isTold && ['resolve', [{ db }, id], [...options, '--dry-run']],
+    });
   }
 
   async function load() {
@@ -88,14 +109,17 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
       originForm({ db, origins: read.origins, leaves: all, onSave: reload }), table.element), h('div', {}, preview, found.treeCard))];
   }
 
-  /** The address of the next conflict, so that a user can work through a list. */
-  async function findNext() {
+  const linkTo = next => next === null ? listed : link([db, 'conflict', next], { list: kind });
+  const goTo = next => { if (next !== null) location.hash = linkTo(next); };
+
+  /** The place in the list and the neighbours there, so that a user can work it off. */
+  async function findNear() {
     try {
-      const { rows: some } = (await ask(path`${db}/_conflicts`, { query: { kind: 'all', limit: 2, startkey: JSON.stringify(id) }, signal, quiet: true })).json;
-      const next = some.find(row => row.id !== id);
-      skip.href = next ? link([db, 'conflict', next.id]) : link([db, 'conflicts']);
-      skip.dataset.next = next?.id ?? '';
-    } catch { /* The list is the way then. */ }
+      near = await neighbours(db, id, { kind, signal });
+      skip.href = linkTo(near.next);
+      [back.disabled, on.disabled] = [near.previous === null, near.next === null];
+      position.textContent = near.place === null ? t.conflict.inAll(near.total) : t.conflict.placeOf(number(near.place), number(near.total));
+    } catch { position.textContent = ''; }
   }
 
   async function reload() {
@@ -144,7 +168,6 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
 
   function choose(next) {
     way = next;
-    showSame();
     drawChoices();
     rehearse();
   }
@@ -176,6 +199,7 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
   async function rehearse() {
     const mine = ++turn;
     settleButton.disabled = true;
+    showSame();
     if (!found?.value.get('conflict')) return;
     drawChoices();
     preview.setAttribute('aria-busy', 'true');
@@ -225,29 +249,32 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
   async function settle() {
     if (settleButton.disabled) return;
     settleButton.disabled = true;
-    const before = found;
+    const leaves = found.sides.filter(entry => entry.doc);
     try {
       const answer = (await ask(path`${db}/_settle/${id}`, { method: 'POST', text: request(false) })).json;
       replace(notes);
-      replace(done, h('div', { class: 'note good', role: 'status' }, icon('check'),
-        h('p', { class: 'grow' }, t.conflict.settledWrittenStays(t.conflict.revisionsCount(answer.written.length), short(answer.rev)), h('a', { href: link([db, 'doc', id]) }, t.conflict.openDocument)),
-        h('div', { class: 'toolbar' }, before.sides.filter(entry => entry.doc).map(entry => button(t.conflict.takeBack(entry.label), () => takeBack(entry, answer.rev), { class: 'button small' })))));
-      if (skip.dataset.next) done.firstChild.append(h('a', { class: 'button small', href: skip.href }, t.conflict.nextConflict));
       picks.clear();
-      await reload();
+      toast(t.conflict.settled(answer.written.length), { label: t.conflict.takeBack, run: () => takeBack(leaves, answer.rev) });
+      // One that is taken from the list is followed by the next one there.
+      if (query.list) location.hash = linkTo(await nextConflict(db, id, { kind, signal }).catch(() => null));
+      else { await reload(); findNear(); }
     } catch (error) {
       if (error.status === 409) changed(); else { replace(preview, errorBox(error, rehearse)); settleButton.disabled = false; }
     }
   }
 
-  /** Writes an earlier leaf's content as a new edit. */
-  async function takeBack(entry, rev) {
-    try {
-      const text = stringify(new Map([...entry.doc, ['_rev', rev]]));
-      const written = await saveDocument(db, id, text);
-      replace(done, h('p', { class: 'note good', role: 'status' }, t.conflict.isWrittenAgain(entry.label, short(written))));
-      reload();
-    } catch (error) { done.append(errorBox(error)); }
+  /** Writes an earlier leaf's content as a new edit, of several the one that is chosen. */
+  async function takeBack(leaves, rev) {
+    const leaf = h('select', {}, leaves.map(entry => h('option', { value: entry.rev }, entry.label)));
+    const write = () => restoreOne(db, { id, rev: leaf.value, on: rev });
+    const written = leaves.length === 1 ? await write() : await dialog({
+      title: t.conflict.takeBack,
+      body: h('div', { class: 'stack' }, h('p', {}, t.conflict.aLeafIsWrittenAgain(visible(id))), field(t.conflict.leafToWrite, leaf)),
+      actions: [{ label: t.conflict.writeItAgain, kind: 'primary', run: write }],
+    });
+    if (!written) return;
+    toast(t.conflict.isWrittenAgain(leaves.find(entry => entry.rev === leaf.value).label, short(written)));
+    if (!signal.aborted) reload();
   }
 
   setKeys([
@@ -255,15 +282,16 @@ export default async function page({ db, id, signal, setTitle, setSame, setKeys 
     { key: '0', text: t.conflict.takeTheBase, run: () => table?.pickBase() }, { key: 'x', text: t.conflict.removeTheMember, run: () => table?.pickNone() },
     { key: 'e', text: t.conflict.editTheValue, run: () => table?.editCurrent() }, { key: 'n', text: t.conflict.nextClash, run: () => table?.move(1) },
     { key: 'p', text: t.conflict.previousClash, run: () => table?.move(-1) }, { key: 'u', text: t.conflict.takeTheLastPickBack, run: () => table?.undo() },
+    { key: '[', text: t.conflict.previousConflict, run: () => goTo(near.previous) },
     { key: ']', text: t.conflict.nextConflict, run: () => skip.click() }, { key: 'Enter', ctrl: true, text: t.conflict.settle, run: settle },
   ]);
   showSame();
   replace(dock, choices, sentence, skip, settleButton);
   reload();
-  findNext();
+  findNear();
   return {
-    element: h('div', {}, head([bdi(id, { class: 'mono' }), pills], h('a', { class: 'button', href: link([db, 'doc', id]) }, icon('doc'), t.conflict.openDocument)),
-      done, notes, main.element, dock),
+    element: h('div', {}, head([bdi(id, { class: 'mono' }), pills], h('span', { class: 'row', role: 'group', 'aria-label': t.conflict.placeInTheList }, back, position, on), h('a', { class: 'button', href: link([db, 'doc', id]) }, icon('doc'), t.conflict.openDocument)),
+      notes, main.element, dock),
     leave: () => picks.size === 0 || confirm(t.conflict.thePicksAreNotSettled),
   };
 }

@@ -44,7 +44,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
       h('div', { class: 'scroll' }, h('table', { class: 'cards' },
         tableHead([t.common.id, t.conflicts.leaves, t.conflicts.winner, t.common.base, t.common.kind], index => index === 1),
         h('tbody', {}, members.map(row => h('tr', {},
-          h('th', { scope: 'row' }, h('a', { href: link([db, 'conflict', row.id]) }, bdi(row.id))),
+          h('th', { scope: 'row' }, h('a', { href: link([db, 'conflict', row.id], { list: kind }) }, bdi(row.id))),
           h('td', { class: 'num', 'data-label': t.conflicts.leavesLabel }, number(row.value.conflicts.length + 1)),
           h('td', { class: 'rev', 'data-label': t.common.winner }, short(row.value.rev)),
           h('td', { class: 'rev', 'data-label': t.common.baseLabel }, row.value.base ? short(row.value.base) : t.conflict.noCommonBase),

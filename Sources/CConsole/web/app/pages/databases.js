@@ -4,6 +4,7 @@ import { MOST_NAMES, readNames } from '../names.js';
 import { link, serverLink, setQuery } from '../router.js';
 import { session, onSession } from '../session.js';
 import { h, bdi, tableHead, button, field, head, icon, prefixInput, searchBox } from '../parts/dom.js';
+import { toast } from '../parts/toast.js';
 import { panel, dialog, confirmByTyping, stateBox } from '../parts/panel.js';
 import { number, bytes, t } from '../words.js';
 
@@ -86,7 +87,9 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
       title: t.databases.aNewDatabase, body: field(t.common.name, name, t.databases.smallLettersDigits),
       actions: [{ label: t.common.create, kind: 'primary', run: async () => { await ask(path`${name.value}`, { method: 'PUT' }); return name.value; } }],
     });
-    if (created) location.hash = link([created, 'docs']);
+    if (!created) return;
+    location.hash = link([created, 'docs']);
+    toast(t.databases.isCreated(created));
   }
 
   async function remove(key, info) {
@@ -94,7 +97,9 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
       title: t.common.deleteOfKey(key), text: t.databases.documentsAreDeletedHere(info.doc_count),
       word: key, action: t.common.deleteAction, run: () => ask(path`${key}`, { method: 'DELETE', whole: true }),
     });
-    if (gone) reload();
+    if (!gone) return;
+    toast(t.databases.isDeleted(key));
+    reload();
   }
 
   const open = h('input', { 'aria-label': t.databases.openADatabase, placeholder: t.databases.openByName });

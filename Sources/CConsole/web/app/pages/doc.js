@@ -1,8 +1,9 @@
 /** One document: its text as it is spelt, its revisions and attachments. */
 import { ask, isExact, path } from '../api.js';
 import { link } from '../router.js';
-import { h, bdi, button, head, icon, replace, field, visible } from '../parts/dom.js';
+import { h, bdi, button, head, icon, patch, replace, field, visible } from '../parts/dom.js';
 import { panel, errorBox, dialog, unsaved } from '../parts/panel.js';
+import { toast } from '../parts/toast.js';
 import { COLOURED } from '../parts/code-area.js';
 import { parseNoting } from '../value/json.js';
 import { format, withId, withRev } from '../value/json-text.js';
@@ -10,11 +11,13 @@ import { editor } from '../documents/editor.js';
 import { readDocument, readTree } from '../documents/reading.js';
 import { revisionList } from '../documents/revisions.js';
 import { attachmentList } from '../documents/attachments.js';
+import { restoreOne } from '../documents/restoring.js';
 import { copyDocument, deleteDocument, newID, saveDocument } from '../documents/writing.js';
 import { clashView } from '../documents/clash.js';
 import { bytes, short, t } from '../words.js';
 
 const CALM = 300; // milliseconds without a key until the text is looked at
+const PARTS = { text: t.common.document, revisions: t.common.revisions, attachments: t.attachments.attachments };
 const LARGE = 1_000_000; // bytes from which on the page shows the size before the text
 
 export default function page({ db, id, query, signal, setTitle, setSame, setKeys }) {
@@ -30,6 +33,13 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   const ownID = h('input', { class: 'mono', autocapitalize: 'off', spellcheck: 'false', on: { input: takeID } });
   let timer = 0;
   let [isSaving, isAskedAgain] = [false, false];
+  const replaced = new Set(); // revisions that were replaced here, with nobody else's in between: undoing leads back to their texts
+  // On a telephone the parts are tabs, and the dock has what the head has elsewhere.
+  const pending = h('span', { class: 'grow warn', role: 'status' });
+  const dock = h('div', { class: 'dock toolbar phone', role: 'group', 'aria-label': t.common.save },
+    pending, button([icon('check'), t.doc.check], check), button(t.common.save, save, { class: 'button primary act' }));
+  const tabs = h('div', { class: 'seg phone', hidden: true });
+  let [parts, part] = [{}, 'text'];
 
   async function load() {
     if (isNew) return { id: await newID() };
@@ -51,20 +61,40 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     showSame();
     const others = (found.tree?.leaves.length ?? 1) - 1;
     const text = found.text ?? `{\n  "_id": ${JSON.stringify(id)}\n}`;
+    const isSaved = found.rev === loaded.rev;
+    if (!isSaved) replaced.clear();
     // What was typed while it was read stays, and so does the revision that it was typed on.
     if (area.isChanged) loaded = { ...found, text: loaded.text, rev: loaded.rev };
     else {
       loaded = { ...found, text };
-      area.store(text);
+      area.store(text, text, isSaved);
     }
     look();
-    replace(side, found.tree && revisionList({ db, id, tree: found.tree, shown: found.rev }),
-      found.rev && !id.startsWith('_local/') && attachmentList({ db, id, rev: found.rev, stubs: found.attachments, signal, mayWrite: query.rev ? null : mayWrite, onWritten: main.reload }));
+    drawParts({
+      revisions: found.tree && revisionList({ db, id, tree: found.tree, shown: found.rev }),
+      attachments: found.rev && !id.startsWith('_local/')
+        && attachmentList({ db, id, rev: found.rev, stubs: found.attachments, signal, mayWrite: query.rev ? null : mayWrite, onWritten: main.reload }),
+    });
     shownText.hidden = found.text === null && Boolean(query.rev);
     replace(banner, found.tree?.isConflict && others > 0 && h('div', { class: 'note warn' }, icon('conflict'), h('p', { class: 'grow' }, t.doc.inConflictWith(t.common.othersCount(others))),
       h('a', { class: 'button small', href: link([db, 'conflict', id]) }, t.doc.settleIt)));
     return h('p', { class: 'row' }, found.rev && h('span', { class: 'rev', title: found.rev }, short(found.rev)), ' ',
       state(found), query.rev && [' ', h('a', { href: link([db, 'doc', id]) }, t.doc.toTheNewest)]);
+  }
+
+  /** The text and what stands beside it; on a telephone one of them is shown. */
+  function drawParts(beside) {
+    parts = Object.fromEntries(Object.entries({ text: shownText, ...beside }).filter(([, element]) => element));
+    replace(side, beside.revisions, beside.attachments);
+    tabs.hidden = Object.keys(parts).length < 2;
+    showPart(parts[part] ? part : 'text');
+  }
+
+  function showPart(name) {
+    part = name;
+    patch(tabs, Object.keys(parts).map(one => button(PARTS[one], () => showPart(one), { 'aria-pressed': String(one === name) })));
+    for (const [one, element] of Object.entries(parts)) element.classList.toggle('off', one !== name);
+    side.classList.toggle('off', name === 'text');
   }
 
   /** An id that can't be in a path is sent. */
@@ -97,6 +127,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   async function look() {
     clearTimeout(timer);
     const { text } = area;
+    pending.textContent = area.isChanged ? t.doc.unsaved : '';
     replace(notes);
     if (text.length > COLOURED) return;
     try {
@@ -121,6 +152,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       return value;
     } catch (error) {
       if (error.line === undefined) throw error;
+      showPart('text');
       area.showError(error);
       return null;
     }
@@ -149,16 +181,21 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     const name = isNew ? value.get('_id') : id;
     if (!name) { area.showError({ line: 1, column: 1, message: t.doc.aDocumentNeedsAnId }); return; }
     if (value.has('_id') && value.get('_id') !== name) { await renamed(value.get('_id'), sent); return; }
-    const text = query.rev ? withRev(sent, loaded.newest) : sent;
+    // A text from before a save has the revision that was replaced then.
+    const isEarlier = !query.rev && replaced.has(value.get('_rev'));
+    const text = query.rev || isEarlier ? withRev(sent, isEarlier ? loaded.rev : loaded.newest) : sent;
     try {
       // Blanks between the tokens of a long text would count as its size.
-      const rev = await saveDocument(db, name, text.length > COLOURED ? format(text, 0) : text);
-      replace(problems, h('p', { class: 'good', role: 'status' }, t.doc.saved(short(rev))));
+      const made = await saveDocument(db, name, text.length > COLOURED ? format(text, 0) : text);
+      replace(problems);
       const now = area.text;
-      const written = withRev(sent, rev);
-      loaded = { ...loaded, rev, newest: query.rev ? rev : null, text: written };
+      const written = withRev(sent, made);
+      replaced.add(value.get('_rev')).add(loaded.rev);
+      loaded = { ...loaded, rev: made, newest: query.rev ? made : null, text: written };
       // What was typed meanwhile stays, on the revision that was written.
-      area.store(written, now === sent ? written : withRev(now, rev));
+      area.store(written, now === sent ? written : withRev(now, made), true);
+      look();
+      toast(t.doc.saved(short(made)));
       if (now !== sent) return;
       if (isNew || query.rev) location.hash = link([db, 'doc', name]); else await main.reload();
     } catch (error) {
@@ -175,6 +212,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     replace(problems, clashView({
       base: before?.text ?? null, theirs, mine,
       onTake: text => {
+        replaced.clear();
         loaded = { ...loaded, rev: theirs.rev, newest: query.rev ? theirs.rev : null };
         area.store(theirs.text ?? '', text);
         replace(problems);
@@ -229,7 +267,18 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       body: h('p', {}, t.doc.aTombstoneIsWritten, loaded.tree?.isConflict && t.doc.theDocumentIsInConflict),
       actions: [{ label: t.common.deleteAction, kind: 'danger', run: async () => { await deleteDocument(db, id, loaded.rev); return true; } }],
     });
-    if (gone) { area.store(area.text); location.hash = link([db, 'docs']); }
+    if (!gone) return;
+    area.store(area.text);
+    const [there, before] = [link([db, 'docs']), loaded.rev];
+    location.hash = there;
+    const undo = async () => {
+      const rev = await restoreOne(db, { id, rev: before });
+      if (location.hash.startsWith(there)) location.hash = link([db, 'doc', id]);
+      toast(t.doc.isRestored(visible(id), short(rev)));
+    };
+    // Another leaf of a conflict has won, so that nothing could be written in the place of the deletion.
+    const isFinal = id.startsWith('_local/') || loaded.tree?.isConflict;
+    toast(t.doc.isDeleted(visible(id)), isFinal ? undefined : { label: t.common.undo, run: undo });
   }
 
   const mayLeave = unsaved(() => area.isChanged, signal);
@@ -238,10 +287,10 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   main.reload();
   return {
     element: h('div', {}, head(isNew ? t.doc.aNewDocument : bdi(id, { class: 'mono' }),
-      button([icon('check'), t.doc.check], check),
+      button([icon('check'), t.doc.check], check, { class: 'button desk' }),
       !isNew && [button([icon('copy'), t.doc.copyButton], copy), h('a', { class: 'button', href: link([db, 'conflict', id]) }, t.doc.tree), button([icon('trash'), t.common.delete], remove, { class: 'button danger' })],
-      button([t.common.save, h('kbd', { class: 'desk' }, t.doc.ctrlS)], save, { class: 'button primary' })),
-      main.element, size, banner, problems, notes, h('div', { class: 'two' }, shownText, side)),
+      button([t.common.save, h('kbd', {}, t.doc.ctrlS)], save, { class: 'button primary desk' })),
+      main.element, size, banner, problems, notes, tabs, h('div', { class: 'two' }, shownText, side), dock),
     leave() {
       if (!mayLeave()) return false;
       clearTimeout(timer);

@@ -5,7 +5,7 @@ import { h, bdi, head, icon, replace, searchBox } from '../parts/dom.js';
 import { errorBox } from '../parts/panel.js';
 import { keyList } from '../parts/key-list.js';
 import { stringify } from '../value/json.js';
-import { deleteMany, exportMany, setField as setFieldOfMany } from '../documents/bulk.js';
+import { deleteMany, exportMany, restoreMany, setField as setFieldOfMany } from '../documents/bulk.js';
 import { understand, listed, selected } from '../documents/search.js';
 import { sight } from '../documents/sight.js';
 import { outcome, selection } from '../documents/selection.js';
@@ -123,10 +123,18 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     try {
       const result = await work();
       if (!result) return;
-      outcome(told, sentence(result), result.refused);
+      const undo = { label: t.common.undo, run: () => bringBack(result.deleted) };
+      outcome(told, sentence(result), result, result.deleted?.length > 0 ? undo : undefined);
       if (result.isWritten) await list.reload();
       chosen.tell();
     } catch (error) { if (error.name !== 'AbortError') replace(told, errorBox(error)); }
+  }
+
+  async function bringBack(deleted) {
+    const result = await restoreMany(db, deleted);
+    outcome(told, t.bulk.restored(result.done), result);
+    if (!signal.aborted) await list.reload();
+    else if (result.refused.length > 0) throw Object.assign(new Error(), result.refused[0], { status: 0 });
   }
 
   function exportAs(format) {

@@ -2,6 +2,7 @@
 import { ask } from '../api.js';
 import { serverLink } from '../router.js';
 import { h, button, field, head, replace } from '../parts/dom.js';
+import { toast } from '../parts/toast.js';
 import { errorBox, unsaved } from '../parts/panel.js';
 import { partsOf, readReplication, saveReplication } from '../replications/stored.js';
 import { sideFields } from '../replications/side.js';
@@ -91,6 +92,7 @@ export default async function page({ id, signal, setTitle, setSame }) {
         await saveReplication(database, called.value + OTHER_WAY, back);
       }
       done = look();
+      toast(isNew ? t.replicationActions.isStarted(called.value) : t.replicate.isSaved(called.value));
       location.hash = ways.value === 'both' ? serverLink('replications') : serverLink('replication', `${database}/${called.value}`);
     } catch (error) {
       replace(problems, errorBox(error));

@@ -2,6 +2,7 @@
 import { ask, path } from '../api.js';
 import { setQuery } from '../router.js';
 import { h, bdi, button, field, head, replace } from '../parts/dom.js';
+import { toast } from '../parts/toast.js';
 import { panel, errorBox, unsaved } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
 import { GROUPS, LISTS, differences, listsOf, sentence, withLists } from '../documents/permissions.js';
@@ -143,7 +144,7 @@ export default function page({ db, query, signal, setTitle, setSame }) {
     try {
       await ask(path`${db}/_security`, { method: 'PUT', text: sent });
       load(sent);
-      replace(problems, h('p', { class: 'good', role: 'status' }, t.common.saved));
+      toast(t.rights.areSaved);
     } catch (error) { replace(problems, errorBox(error)); }
   }
 

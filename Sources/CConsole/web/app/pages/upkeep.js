@@ -3,6 +3,7 @@ import { ask, path } from '../api.js';
 import { link } from '../router.js';
 import { commands } from '../parts/command.js';
 import { h, bdi, button, field, head, pre, replace, tableHead } from '../parts/dom.js';
+import { toast } from '../parts/toast.js';
 import { panel, confirmByTyping, errorBox } from '../parts/panel.js';
 import { bytes, moment, number, t } from '../words.js';
 
@@ -15,7 +16,7 @@ const RECORD = { key: JSON.stringify('_local/settle-backup'), include_docs: true
 export default function page({ db, signal, setTitle, setSame }) {
   setTitle(t.upkeep.upkeepTitle(db));
   setSame({ url: path`${db}/_info`, settle: ['info', [{ db }]] });
-  const [problems, done] = [h('div'), h('p', { class: 'good', role: 'status' })];
+  const problems = h('div');
   const read = async (where, query) => (await ask(where, { query, signal, quiet: true })).json;
   const facts = panel(async () => {
     const [info, details, { rows }] = await Promise.all([read(path`${db}`), read(path`${db}/_info`), read(path`${db}/_local_docs`, RECORD)]);
@@ -26,10 +27,9 @@ export default function page({ db, signal, setTitle, setSame }) {
   /** Does something, and tells what was done or why not. */
   async function act(work, words) {
     replace(problems);
-    replace(done);
     try {
       await work();
-      replace(done, words);
+      if (words) toast(words);
       await Promise.all([facts.reload(), indexes.reload()]);
     } catch (error) { replace(problems, errorBox(error)); }
   }
@@ -116,13 +116,13 @@ export default function page({ db, signal, setTitle, setSame }) {
       });
       if (!gone) return;
       ids.value = '';
-      replace(problems, h('p', { class: 'good', role: 'status' }, t.upkeep.isPurged(Object.values(gone.json.purged).flat().length)));
+      toast(t.upkeep.isPurged(Object.values(gone.json.purged).flat().length));
     });
   }
 
   for (const one of [facts, indexes, limits]) one.reload();
   return {
-    element: h('div', {}, head(t.common.upkeep), problems, done, facts.element,
+    element: h('div', {}, head(t.common.upkeep), problems, facts.element,
       h('h2', {}, t.upkeep.indexes), indexes.element, h('h2', {}, t.upkeep.revisionLimit), limits.element,
       h('h2', {}, t.upkeep.purge), field(t.upkeep.idsToPurge, ids, t.upkeep.oneALine),
       h('p', {}, button(t.upkeep.purgeButton, purge, { class: 'button danger' }))),

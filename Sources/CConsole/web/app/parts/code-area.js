@@ -48,6 +48,8 @@ export function codeArea({ text, label, onInput, readOnly = false, language = 'j
   let painted = '';
   let spot = 0; // the number of a line that was looked for
   let isScheduled = false;
+  let amended = []; // texts before and after changes that undoing passes over
+  let isAmending = false;
 
   const markOf = index => index + firstLine === error?.line ? 'marked' : index + firstLine === spot ? 'spot' : null;
   const hasColours = () => isView || value.length <= COLOURED;
@@ -138,9 +140,42 @@ export function codeArea({ text, label, onInput, readOnly = false, language = 'j
     schedule();
   }
 
+  /** After an undo or a redo that ends before a change that nobody has typed, goes one step further. */
+  function passOver(command) {
+    isAmending = true;
+    for (let was = null; was !== area.value && amended.includes(area.value);) {
+      was = area.value;
+      document.execCommand(command);
+    }
+    isAmending = false;
+  }
+
+  /** Puts a text in the place of what differs, as the browser's own edit; says whether the browser has done it. */
+  function insert(next) {
+    const focused = document.activeElement;
+    area.focus({ preventScroll: true });
+    if (isView || readOnly || document.activeElement !== area) return false;
+    let [start, end, last] = [0, value.length, next.length];
+    while (start < Math.min(end, last) && value[start] === next[start]) start += 1;
+    while (end > start && last > start && value[end - 1] === next[last - 1]) [end, last] = [end - 1, last - 1];
+    const { scrollTop, selectionStart, selectionEnd } = area;
+    const moved = place => place >= end ? place + last - end : Math.min(place, start);
+    isAmending = true;
+    area.setSelectionRange(start, end);
+    const isDone = last > start ? document.execCommand('insertText', false, next.slice(start, last)) : document.execCommand('delete');
+    isAmending = false;
+    area.setSelectionRange(moved(selectionStart), moved(selectionEnd));
+    area.scrollTop = scrollTop;
+    if (focused === document.body) area.blur(); else focused.focus({ preventScroll: true });
+    return isDone && area.value === next;
+  }
+
   area.addEventListener('scroll', repaint, { passive: true });
   if (!isView) {
-    area.addEventListener('input', () => {
+    area.addEventListener('input', event => {
+      if (isAmending) return;
+      if (event.inputType === 'historyUndo') passOver('undo');
+      if (event.inputType === 'historyRedo') passOver('redo');
       value = area.value;
       showError(null);
       changed();
@@ -161,11 +196,23 @@ export function codeArea({ text, label, onInput, readOnly = false, language = 'j
     element: h('div', {}, frame, note), showError, scrollTo,
     get text() { return value; },
     set text(next) {
+      if (next === value) return;
+      amended = [];
       const { selectionStart, selectionEnd, scrollTop } = area;
       area.value = next;
       value = area.value;
       area.setSelectionRange(selectionStart, selectionEnd);
       area.scrollTop = scrollTop;
+      showError(null);
+      changed();
+    },
+    /** Turns the text into another one, and keeps what can be undone, to which this change does not belong. */
+    amend(next) {
+      if (next === value) return;
+      const before = value;
+      if (!insert(next)) { this.text = next; return; }
+      amended.push(before);
+      value = area.value;
       showError(null);
       changed();
     },

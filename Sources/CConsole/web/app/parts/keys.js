@@ -3,6 +3,7 @@ import { loadFrame } from '../areas.js';
 import { read } from '../router.js';
 import { h } from './dom.js';
 import { dialog } from './panel.js';
+import { offered } from './toast.js';
 import { t } from '../words.js';
 
 /** The letters after `G`, by the names of pages. */
@@ -69,6 +70,7 @@ function single(event) {
   const found = frame.keys().find(key => !key.ctrl && key.key === event.key);
   if (found) return found.run;
   if (event.key === '?') return help;
+  if (event.key === 'z') return offered();
   return event.key === 'g' ? beginGoing : null;
 }
 
@@ -109,7 +111,7 @@ export function help() {
       list(t.keys.onThisPage, frame.keys().map(key => row(key.ctrl ? null : key.key, signsOf(key), key.text))),
       list(t.keys.everywhere, [
         row(null, [t.keys.ctrl, 'K'], t.keys.palette), row('?', ['?'], t.keys.showTheKeys),
-        row(null, [t.keys.esc], t.keys.closes), row('g', ['G'], t.keys.andALetter),
+        row('z', ['Z'], t.keys.takeBack), row(null, [t.keys.esc], t.keys.closes), row('g', ['G'], t.keys.andALetter),
       ]),
       list(t.keys.goTo, frame.places().filter(({ href }) => letterOf(href)).map(({ href, text }) => row(null, ['G', letterOf(href).toUpperCase()], text)))),
     actions: [{ label: t.keys.close, run: () => true }],

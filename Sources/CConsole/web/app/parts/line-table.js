@@ -24,5 +24,6 @@ export function lineTable(before, after, label = t.lineTable.byLinesAgainstTheBa
     rows.push(h(name, {}, sign, bdi(changes[index].text)));
   }
   const rest = rows.length < MOST ? 0 : changes.length;
-  return h('div', { class: 'by-lines mono', role: 'group', 'aria-label': label }, rows, rest > 0 && h('span', { class: 'muted' }, t.lineTable.theFirst(t.lineTable.linesCount(rest))));
+  return h('div', { class: 'by-lines mono', role: 'group', tabindex: '0', 'aria-label': label }, rows,
+    rest > 0 && h('span', { class: 'muted' }, t.lineTable.theFirst(t.lineTable.linesCount(rest))));
 }

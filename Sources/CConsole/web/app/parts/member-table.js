@@ -6,7 +6,7 @@
  *
  * Of more than four leaves each different value is one choice, with the letters of the leaves that have it.
  */
-import { h, bdi, button, icon, letter, replace } from './dom.js';
+import { h, bdi, button, icon, letter, pre, replace, visible } from './dom.js';
 import { dialog } from './panel.js';
 import { equal, parse, stringify } from '../value/json.js';
 import { codeArea } from './code-area.js';
@@ -188,8 +188,9 @@ function text(value, base, isBeside) {
 function folded(value, full, base) {
   const spread = one => typeof one === 'string' ? one : stringify(one, 2);
   const inside = h('div');
+  const short = full.length > 80 ? `${full.slice(0, 80)}…` : full;
   const details = h('details', {
-    on: { toggle: () => { if (details.open) replace(inside, base !== undefined ? lineTable(spread(base), spread(value)) : h('pre', {}, bdi(spread(value)))); } },
-  }, h('summary', {}, bdi(full.length > 80 ? `${full.slice(0, 80)}…` : full)), inside);
+    on: { toggle: () => { if (details.open) replace(inside, base !== undefined ? lineTable(spread(base), spread(value)) : pre(spread(value), visible(short))); } },
+  }, h('summary', {}, bdi(short)), inside);
   return details;
 }

@@ -1,5 +1,5 @@
 /** A line of the last numbers, drawn and told in words. */
-import { h, svg, replace } from './dom.js';
+import { h, svg, patch } from './dom.js';
 import { number } from '../words.js';
 
 const KEPT = 120;
@@ -18,7 +18,7 @@ export function sparkLine({ label, shown = number }) {
       if (values.length > KEPT) values.shift();
       const top = Math.max(...values, 1e-9);
       line.setAttribute('points', values.map((entry, index) => `${KEPT - values.length + index},${29 - (entry / top) * 28}`).join(' '));
-      replace(words, h('strong', {}, shown(value)));
+      patch(words, h('strong', {}, shown(value)));
     },
   };
 }

@@ -1,6 +1,7 @@
 /** What can be done with a replication, and its state in words. */
 import { serverLink } from '../router.js';
 import { h, bdi, button, replace } from '../parts/dom.js';
+import { toast } from '../parts/toast.js';
 import { dialog, errorBox } from '../parts/panel.js';
 import { cancel, remove, restart, start, stop } from './stored.js';
 import { t } from '../words.js';
@@ -21,11 +22,11 @@ export function stateOf(job) {
 /** The buttons of a replication; the short ones of a row have its name for those who can't see the row. */
 export function actionsOf(job, { isShort = false, problems, onDone, onRemoved = onDone }) {
   const { database, doc_id: name, id } = job;
-  const act = (label, run, done = onDone) => button(label, async event => {
+  const act = (label, words, run, done = onDone) => button(label, async event => {
     const pressed = event.currentTarget;
     replace(problems);
     pressed.disabled = true;
-    try { if (await run() !== null) await done(); } catch (error) { replace(problems, errorBox(error)); }
+    try { if (await run() !== null) { toast(words(name ?? id)); await done(); } } catch (error) { replace(problems, errorBox(error)); }
     pressed.disabled = false;
   }, isShort ? { class: 'button small', 'aria-label': t.replicationActions.of(label, name ?? id) } : {});
 
@@ -35,14 +36,14 @@ export function actionsOf(job, { isShort = false, problems, onDone, onRemoved = 
 
   if (name === null) {
     const deed = t.replicationActions.cancelIt;
-    return act(t.replicationActions.cancel, () => ask(deed, t.replicationActions.noDocumentKeepsIt, deed, () => cancel(id)), onRemoved);
+    return act(t.replicationActions.cancel, t.replicationActions.isCanceled, () => ask(deed, t.replicationActions.noDocumentKeepsIt, deed, () => cancel(id)), onRemoved);
   }
   return [
-    job.state === 'paused' ? act(t.replicationActions.start, () => start(database, name))
-      : !ENDED.includes(job.state) && act(t.replicationActions.stop, () => stop(database, name)), ' ',
-    !isShort && job.state !== 'paused' && [act(t.replicationActions.restart, () => restart(database, name, ENDED.includes(job.state) ? null : id)), ' '],
+    job.state === 'paused' ? act(t.replicationActions.start, t.replicationActions.isStarted, () => start(database, name))
+      : !ENDED.includes(job.state) && act(t.replicationActions.stop, t.replicationActions.isStopped, () => stop(database, name)), ' ',
+    !isShort && job.state !== 'paused' && [act(t.replicationActions.restart, t.replicationActions.isRestarted, () => restart(database, name, ENDED.includes(job.state) ? null : id)), ' '],
     !isShort && [h('a', { class: 'button', href: serverLink('replicate', `${database}/${name}`) }, t.replicationActions.edit), ' '],
-    act(t.common.removeButton,
+    act(t.common.removeButton, t.replicationActions.isRemoved,
       () => ask(t.common.removeOfName(name), t.replicationActions.theReplicationStops, t.common.remove, () => remove(database, name)), onRemoved),
   ];
 }

@@ -83,6 +83,7 @@ export default {
   keys: {
     keys: 'Tasten', singleKeys: 'Einzelne Tasten sind an', isOn: key => `${key} ist an`, onThisPage: 'Auf dieser Seite', everywhere: 'Überall', goTo: 'Gehe zu', ctrl: 'Strg', space: 'Leertaste', esc: 'Esc',
     palette: 'suchen oder Befehl ausführen', showTheKeys: 'Tasten zeigen', closes: 'Offenes schließen', andALetter: 'zu einem Ort, mit einem Buchstaben von unten', close: 'Schließen',
+    takeBack: 'ausführen, was die Meldung in der Ecke anbietet, etwa rückgängig machen',
   },
   palette: {
     results: 'Treffer', inDatabase: db => `In ${db}`, goTo: 'Gehe zu', commands: 'Befehle', newDocument: 'Neues Dokument', newDatabase: 'Neue Datenbank', newReplication: 'Neue Replikation', settleMany: 'Viele Konflikte beilegen',
@@ -114,11 +115,14 @@ export default {
     someLeavesAreTooLarge: 'Einige Blätter sind zu groß, um hier gezeigt zu werden.', theLeaves: 'Die Blätter mit ihren Buchstaben', theResult: 'Das Ergebnis',
     thisPolicyLeavesTheConflict: 'Diese Strategie lässt den Konflikt, wie er ist.', nothingToSettle: 'Es gibt nichts beizulegen.', merge: 'Zusammenführen', keep: 'Behalten: ', keepThisLeaf: 'Dieses Blatt behalten',
     leafToKeep: 'Blatt, das bleibt', settleAsMerged: 'Zusammengeführt beilegen', keepAndClose: name => `${name} behalten, die anderen schließen`, deleteTheDocument: 'Das Dokument löschen',
-    theLeavesHaveChangedMeanwhile: 'Die Blätter haben sich inzwischen geändert. Das ist, was jetzt da ist; Ihre Wahl steht noch hier.', revisionsCount: n => count(n, 'Revision', 'Revisionen'),
-    settledWrittenStays: (a, rev) => `Beigelegt: ${a} geschrieben, ${rev} bleibt. `, openDocument: 'Dokument öffnen', takeBack: label => `Zurück zu ${label}`,
+    theLeavesHaveChangedMeanwhile: 'Die Blätter haben sich inzwischen geändert. Das ist, was jetzt da ist; Ihre Wahl steht noch hier.',
+    openDocument: 'Dokument öffnen',
     isWrittenAgain: (label, rev) => `${label} ist wieder geschrieben, als ${rev}.`, takeSide: a => `Seite ${a} nehmen`, takeTheBase: 'die Basis nehmen', removeTheMember: 'das Feld entfernen', editTheValue: 'den Wert bearbeiten',
     nextClash: 'nächster Widerspruch', previousClash: 'voriger Widerspruch', takeTheLastPickBack: 'die letzte Wahl zurücknehmen', settle: 'beilegen', leave: 'Überspringen',
     thePicksAreNotSettled: 'Ihre Wahl ist nicht beigelegt. Verwerfen?', nextConflict: 'Nächster Konflikt',
+    settled: n => `Beigelegt. ${count(n, 'Revision wurde', 'Revisionen wurden')} geschrieben`, takeBack: 'Zurücknehmen', aLeafIsWrittenAgain: id => `Was ein Blatt von „${id}“ hatte, wird als neue Änderung wieder geschrieben.`,
+    leafToWrite: 'Blatt', writeItAgain: 'Wieder schreiben', previousConflict: 'Voriger Konflikt', placeInTheList: 'Stelle in der Liste', placeOf: (place, total) => `${place} von ${total}`,
+    inAll: n => count(n, 'Konflikt', 'Konflikte'),
   },
   conflicts: {
     conflictsTitle: db => `${db}: Konflikte`, noDocumentIsInConflict: 'Keine Konflikte', newOnesAppear: 'Jedes Dokument hat ein Blatt. Neue Konflikte erscheinen hier, sobald sie ankommen.',
@@ -132,6 +136,7 @@ export default {
     documentsAreDeletedHere: n => `${count(n, 'Dokument wird', 'Dokumente werden')} hier gelöscht, mit allen Revisionen. Kopien anderswo bleiben.`, openADatabase: 'Eine Datenbank mit ihrem Namen öffnen',
     openByName: 'mit dem Namen öffnen', anyPartOfAName: 'Ein beliebiger Teil des Namens', search: 'Datenbank finden', matching: (n, all) => `${n} von ${all} passen`,
     onlyBeginnings: most => `Es gibt mehr als ${most} Datenbanken: gesucht wird nur nach Anfängen von Namen.`,
+    isCreated: name => `Datenbank „${name}“ angelegt`, isDeleted: name => `Datenbank „${name}“ gelöscht`,
   },
   commandPanel: {
     address: 'Adresse', copy: 'Kopieren', copied: 'Kopiert',
@@ -151,11 +156,12 @@ export default {
     saveTheTextFirst: 'Speichern Sie zuerst den Text: ein Anhang macht eine neue Revision.', theName: '⚠ Der Name „', standsTwiceLineColumn: (line, column) => `“ steht zweimal da (Zeile ${line}, Spalte ${column}); der letzte zählt.`,
     aDocumentIsAnObject: 'ein Dokument ist ein Objekt', saving: 'Wird gespeichert…', aDocumentNeedsAnId: 'ein Dokument braucht eine _id', putTheIdBack: 'ID zurücksetzen', theIdIsAnother: 'Die _id wurde geändert',
     anIdStays: id => `Ein Dokument behält seine ID. Der Text kann als anderes Dokument gespeichert werden; „${id}“ bleibt, wie es gespeichert ist.`, saveAsAnother: name => `Als „${name}“ speichern`,
-    thereIsADocument: 'Es gibt schon ein Dokument ', takeAnotherId: ': nehmen Sie eine andere _id, oder bearbeiten Sie jenes.', saved: rev => `Gespeichert als ${rev}.`,
+    thereIsADocument: 'Es gibt schon ein Dokument ', takeAnotherId: ': nehmen Sie eine andere _id, oder bearbeiten Sie jenes.', saved: rev => `Gespeichert als ${rev}`,
     theStoredValidationFunctionsLet: 'Die gespeicherten Prüffunktionen lassen es zu. Nichts wurde geschrieben.', copy: 'Duplizieren',
     theStoredRevisionIsCopied: 'Kopiert wird die gespeicherte Revision mit ihren Anhängen, nicht, was gerade eingegeben wird.', idOfTheCopy: 'ID der Kopie', aTombstoneIsWritten: 'Die Löschung wird auf jede Kopie repliziert.',
     theDocumentIsInConflict: ' Das Dokument ist im Konflikt: ein anderes Blatt wird Gewinner, und das Dokument bleibt.', aNewDocument: 'Ein neues Dokument',
     theServerHasMadeIt: 'vom Server vergeben; geben Sie stattdessen eine eigene ein', check: 'Prüfen', copyButton: 'Duplizieren…', tree: 'Baum',
+    unsaved: 'Nicht gespeicherte Änderungen', isDeleted: id => `„${id}“ gelöscht`, isRestored: (id, rev) => `„${id}“ als ${rev} wiederhergestellt`,
   },
   docs: {
     new: 'Neues Dokument', documentsTitle: db => `${db}: Dokumente`, search: 'Suche', searchHint: 'ID, mi*, count > 1 oder {"selector": …}', membersShownAsColumns: 'Spalten', columnsNameCount: 'Spalten: name,count',
@@ -167,6 +173,7 @@ export default {
   selection: {
     selected: n => `${numbers.format(n)} ausgewählt`, clear: 'Aufheben', allRowsRead: 'Alle gelesenen Zeilen auswählen', select: id => `${id} auswählen`, exportLines: 'Als JSON-Zeilen exportieren', exportCSV: 'Als CSV exportieren',
     setAField: 'Ein Feld setzen…',
+    refused: n => `${count(n, 'Dokument wurde', 'Dokumente wurden')} abgelehnt:`,
   },
   bulk: {
     delete: n => `${documents(n)} löschen`, question: title => `${title}?`, deletionsReplicate: 'Die Löschungen werden auf jede Kopie repliziert.',
@@ -176,6 +183,7 @@ export default {
     aRevisionOfEach: n => `Von ${count(n, 'Dokument', 'Dokumenten')} wird eine neue Revision geschrieben. Alle anderen Felder bleiben.`, field: 'Feld', nameOrPointer: 'ein Name oder ein JSON-Zeiger wie /address/city', value: 'Wert',
     asJSON: 'JSON: Text steht in Anführungszeichen', setIn: n => `In ${count(n, 'Dokument', 'Dokumenten')} setzen`, isGone: 'es ist nicht mehr da', noRoom: pointer => `was ${pointer} enthält, ist kein Objekt`,
     exported: n => `${documents(n)} exportiert.`, written: n => `${documents(n)} geschrieben.`, hadIt: n => ` ${documents(n)} ${n === 1 ? 'hatte' : 'hatten'} es schon.`, deleted: n => `${documents(n)} gelöscht.`,
+    restored: n => `${count(n, 'Dokument', 'Dokumente')} wiederhergestellt.`,
   },
   journal: {
     journalTitle: db => `${db}: Journal`, readingTheJournal: 'Journal wird gelesen', thisDatabaseKeepsNoJournal: 'Diese Datenbank führt kein Journal.', keepAJournal: 'Journal führen', stopTheJournal: 'Journal beenden…',
@@ -238,6 +246,8 @@ export default {
     of: (label, name) => `${name}: ${label}`, start: 'Starten', stop: 'Anhalten', restart: 'Neu starten', edit: 'Bearbeiten', cancel: 'Abbrechen…', cancelIt: 'Replikation abbrechen',
     noDocumentKeepsIt: 'Sie hält an und kann hier nicht wieder gestartet werden, denn kein Dokument bewahrt sie. Schon replizierte Dokumente bleiben.',
     theReplicationStops: 'Die Replikation hält an, und ihr Dokument wird mit den Passwörtern darin gelöscht. Schon replizierte Dokumente bleiben.',
+    isStarted: name => `Replikation „${name}“ gestartet`, isStopped: name => `Replikation „${name}“ angehalten`, isRestarted: name => `Replikation „${name}“ neu gestartet`,
+    isRemoved: name => `Replikation „${name}“ entfernt`, isCanceled: name => `Replikation „${name}“ abgebrochen`,
   },
   replicationEvents: {
     added: 'angelegt', started: 'gestartet', stopped: 'angehalten', crashed: 'fehlgeschlagen',
@@ -253,6 +263,7 @@ export default {
     editOf: name => `${name} bearbeiten`, thereIsNone: name => `Es gibt keine Replikation „${name}“ mehr.`, direction: 'Richtung', oneWay: 'In eine Richtung', bothWays: 'In beide Richtungen',
     secondDocument: name => `Für die andere Richtung wird eine zweite Replikation gespeichert, ${name}.`, oneALine: 'Eine ID je Zeile', ofTheSource: 'Eine Filterfunktion der Quelle: Designdokument/Funktion', continuous: 'Fortlaufend',
     createTheTarget: 'Zieldatenbank anlegen', whatIsReplicated: 'Was repliziert wird', passwordsAreStored: 'Namen und Passwörter werden im Dokument gespeichert und nur Administratoren gezeigt.',
+    isSaved: name => `Replikation „${name}“ gespeichert`,
   },
   replications: {
     new: 'Neue Replikation', readingTheReplications: 'Replikationen werden gelesen', thereIsNoStoredReplication: 'Noch keine Replikationen', replication: 'Replikation', written: 'Geschrieben',
@@ -267,6 +278,7 @@ export default {
     everyone: 'alle, die der Server einlässt', everyoneWithRole: role => `alle mit der Rolle „${role}“`, serversAdministrators: 'die Administratoren des Servers',
     whoMayDoWhat: (readers, admins) => `Dokumente lesen und schreiben: ${readers}. Designdokumente und Berechtigungen ändern: ${admins}.`, anAdministrator: 'als Administrator des Servers', ofTheDatabase: 'als Administrator der Datenbank', byName: 'dem Namen nach',
     byRole: role => `durch die Rolle „${role}“`, openToAll: 'die Datenbank hat keine Mitglieder, also dürfen es alle',
+    areSaved: 'Berechtigungen gespeichert',
   },
   server: {
     requests: 'Anfragen', timeOf95OfRequests: '95. Perzentil', answersOf4xxAnd5xx: 'Antworten 4xx und 5xx', documentsWritten: 'Geschriebene Dokumente', feedsThatWait: 'Live-Feeds', openDatabases: 'Offene Datenbanken',
@@ -330,6 +342,9 @@ export default {
   origins: {
     notRecorded: 'nicht aufgezeichnet', annaSTelephone: 'Annas Telefon', whoWhenAndWhere: 'Wer, wann und wo', device: 'Gerät ', memberThatSaysWho: 'Feld, das sagt, wer',
     forDocumentsWhoseMembers: 'für Dokumente, deren Felder keinen Stempel haben', memberThatSaysWhen: 'Feld, das sagt, wann', keep: 'Behalten',
+  },
+  toast: {
+    failed: action => `Das ging nicht: ${action}`,
   },
   panel: {
     request: requestId => ` Anfrage ${requestId}`, tryAgain: 'Noch einmal', dismiss: 'Schließen', notAllowed: 'Nicht erlaubt.', thatDidNotWork: 'Das konnte nicht getan werden.', loading: 'Wird geladen',

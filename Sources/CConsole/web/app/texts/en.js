@@ -117,6 +117,7 @@ export default {
   keys: {
     keys: 'Keys', singleKeys: 'Single keys are on', isOn: key => `${key} is on`, onThisPage: 'On this page', everywhere: 'Everywhere', goTo: 'Go to', ctrl: 'Ctrl', space: 'Space', esc: 'Esc',
     palette: 'search or run a command', showTheKeys: 'show the keys', closes: 'close what is open', andALetter: 'go to a place, with a letter below', close: 'Close',
+    takeBack: 'do what the message in the corner offers, such as undoing',
   },
   palette: {
     density: name => `Density: ${name}`, results: 'Results', goTo: 'Go to', inDatabase: db => `In ${db}`, commands: 'Commands', newDocument: 'New document', newDatabase: 'New database', newReplication: 'New replication',
@@ -150,10 +151,12 @@ export default {
     aDeletionAgainstAnEdit: 'This is a deletion against an edit: keeping an edit overrules the deletion, and deleting gives up the edits.', someLeavesAreTooLarge: 'Some leaves are too large to be shown here.',
     theLeaves: 'The leaves, with their letters', theResult: 'The result', thisPolicyLeavesTheConflict: 'This policy leaves the conflict as it is.', nothingToSettle: 'There is nothing to settle.', merge: 'Merge',
     keep: 'Keep ', keepThisLeaf: 'Keep this leaf', leafToKeep: 'Leaf to keep', settleAsMerged: 'Settle as merged', keepAndClose: name => `Keep ${name}, close the others`, deleteTheDocument: 'Delete the document',
-    theLeavesHaveChangedMeanwhile: 'The leaves have changed meanwhile. This is what is there now; your picks are still here.', revisionsCount: n => count(n, 'revision'),
-    settledWrittenStays: (a, rev) => `Settled: ${a} written, ${rev} stays. `, openDocument: 'Open document', takeBack: label => `Take back to ${label}`,
+    theLeavesHaveChangedMeanwhile: 'The leaves have changed meanwhile. This is what is there now; your picks are still here.',
+    openDocument: 'Open document',
     isWrittenAgain: (label, rev) => `${label} is written again as ${rev}.`, takeSide: a => `take side ${a}`, takeTheBase: 'take the base', removeTheMember: 'remove the field', editTheValue: 'edit the value',
     nextClash: 'next clash', nextConflict: 'Next conflict', previousClash: 'previous clash', takeTheLastPickBack: 'take the last pick back', settle: 'settle', leave: 'Skip', thePicksAreNotSettled: 'Discard your picks?',
+    settled: n => `Settled. ${count(n, 'revision was', 'revisions were')} written`, takeBack: 'Take back', aLeafIsWrittenAgain: id => `What a leaf of “${id}” had is written again, as a new edit.`,
+    leafToWrite: 'Leaf', writeItAgain: 'Write it again', previousConflict: 'Previous conflict', placeInTheList: 'Place in the list', placeOf: (place, total) => `${place} of ${total}`, inAll: n => count(n, 'conflict'),
   },
   conflicts: {
     conflictsTitle: db => `${db}: conflicts`, noDocumentIsInConflict: 'No conflicts', newOnesAppear: 'Every document has one leaf. New conflicts appear here as they arrive.',
@@ -167,6 +170,7 @@ export default {
     isNotThereAnyMore: 'is not there any more', documents: 'documents', conflicts: 'conflicts', sizeLabel: 'size', compacting: 'compacting', delete: key => `Delete ${key}…`, aNewDatabase: 'A new database',
     smallLettersDigits: 'small letters, digits and _$()+-/, a letter first', documentsAreDeletedHere: n => `${count(n, 'document is', 'documents are')} deleted here, with all revisions. Copies elsewhere stay.`,
     openADatabase: 'Open a database by its name', openByName: 'open by name',
+    isCreated: name => `Database “${name}” created`, isDeleted: name => `Database “${name}” deleted`,
   },
   commandPanel: {
     address: 'Address', copy: 'Copy', copied: 'Copied',
@@ -187,10 +191,11 @@ export default {
     standsTwiceLineColumn: (line, column) => `” appears twice (line ${line}, column ${column}); the last one counts.`, aDocumentIsAnObject: 'a document is an object', saving: 'Saving…',
     aDocumentNeedsAnId: 'a document needs an _id', putTheIdBack: 'Put the id back', theIdIsAnother: 'The _id was changed',
     anIdStays: id => `A document keeps its id. The text can be saved as another document; “${id}” stays as it is stored.`, saveAsAnother: name => `Save as “${name}”`, thereIsADocument: 'There is a document ',
-    takeAnotherId: ' already: take another _id, or edit that one.', saved: rev => `Saved as ${rev}.`, theStoredValidationFunctionsLet: 'The stored validation functions let it pass. Nothing was written.',
+    takeAnotherId: ' already: take another _id, or edit that one.', saved: rev => `Saved as ${rev}`, theStoredValidationFunctionsLet: 'The stored validation functions let it pass. Nothing was written.',
     copy: 'Duplicate', theStoredRevisionIsCopied: 'The stored revision is copied with its attachments, not what is being typed.', idOfTheCopy: 'ID of the copy',
     aTombstoneIsWritten: 'The deletion replicates to every copy.', theDocumentIsInConflict: ' The document is in conflict: another leaf becomes the winner, and the document stays.', aNewDocument: 'A new document',
     theServerHasMadeIt: 'made by the server; type one of your own to replace it', check: 'Check', copyButton: 'Duplicate…', tree: 'Tree',
+    unsaved: 'Unsaved changes', isDeleted: id => `“${id}” deleted`, isRestored: (id, rev) => `“${id}” restored as ${rev}`,
   },
   docs: {
     new: 'New document', documentsTitle: db => `${db}: documents`, search: 'Search', searchHint: 'id, mi*, count > 1, or {"selector": …}', membersShownAsColumns: 'Columns', columnsNameCount: 'columns: name,count',
@@ -202,6 +207,7 @@ export default {
   selection: {
     selected: n => `${numbers.format(n)} selected`, clear: 'Clear', allRowsRead: 'Select all rows that are read', select: id => `Select ${id}`, exportLines: 'Export JSON lines', exportCSV: 'Export CSV',
     setAField: 'Set a field…',
+    refused: n => `${count(n, 'document was', 'documents were')} refused:`,
   },
   bulk: {
     delete: n => `Delete ${count(n, 'document')}`, question: title => `${title}?`, deletionsReplicate: 'The deletions replicate to every copy.',
@@ -211,6 +217,7 @@ export default {
     field: 'Field', fieldHint: '/status', nameOrPointer: 'a name, or a JSON pointer such as /address/city', value: 'Value', asJSON: 'JSON: text stands in quotes', setIn: n => `Set it in ${count(n, 'document')}`,
     isGone: 'it is not there anymore', noRoom: pointer => `what contains ${pointer} is not an object`, exported: n => `${count(n, 'document')} exported.`, written: n => `${count(n, 'document')} written.`,
     hadIt: n => ` ${count(n, 'document')} had it already.`, deleted: n => `${count(n, 'document')} deleted.`,
+    restored: n => `${count(n, 'document')} restored.`,
   },
   journal: {
     journalTitle: db => `${db}: journal`, readingTheJournal: 'Loading journal', thisDatabaseKeepsNoJournal: 'This database keeps no journal', keepAJournal: 'Keep a journal', stopTheJournal: 'Stop the journal…',
@@ -268,6 +275,8 @@ export default {
     of: (label, name) => `${label.replace('…', '')} ${name}${label.endsWith('…') ? '…' : ''}`, start: 'Start', stop: 'Stop', restart: 'Restart', edit: 'Edit', cancel: 'Cancel…', cancelIt: 'Cancel the replication',
     noDocumentKeepsIt: 'It stops, and can’t be started again here, since no document keeps it. Documents already replicated stay.',
     theReplicationStops: 'The replication stops, and its document is deleted with the passwords in it. Documents already replicated stay.',
+    isStarted: name => `Replication “${name}” started`, isStopped: name => `Replication “${name}” stopped`, isRestarted: name => `Replication “${name}” restarted`,
+    isRemoved: name => `Replication “${name}” removed`, isCanceled: name => `Replication “${name}” canceled`,
   },
   replicationEvents: {
     added: 'added', started: 'started', stopped: 'stopped', crashed: 'failed',
@@ -283,6 +292,7 @@ export default {
     aNewReplication: 'New replication', editOf: name => `Edit ${name}`, thereIsNone: name => `There is no replication “${name}” any more.`, direction: 'Direction', oneWay: 'One way', bothWays: 'Both ways',
     secondDocument: name => `A second replication, ${name}, is stored for the other way.`, oneALine: 'One id per line', ofTheSource: 'A filter function of the source: design document/function', continuous: 'Continuous',
     createTheTarget: 'Create the target database', whatIsReplicated: 'What is replicated', passwordsAreStored: 'Names and passwords are stored in the document, and shown to administrators only.',
+    isSaved: name => `Replication “${name}” saved`,
   },
   replications: {
     new: 'New replication', readingTheReplications: 'Loading replications', thereIsNoStoredReplication: 'No replications yet', replication: 'Replication', written: 'Written',
@@ -297,6 +307,7 @@ export default {
     anObjectWithLists: 'A security object has “members” and “admins”, each with lists of “names” and “roles”.', everyone: 'everyone whom the server lets in', everyoneWithRole: role => `everyone with the role “${role}”`,
     serversAdministrators: 'the server’s administrators', whoMayDoWhat: (readers, admins) => `Documents are read and written by: ${readers}. Design documents and permissions are changed by: ${admins}.`,
     anAdministrator: 'an administrator of the server', ofTheDatabase: 'an administrator of the database', byName: 'by name', byRole: role => `by the role “${role}”`,
+    areSaved: 'Permissions saved',
   },
   server: {
     requests: 'Requests', timeOf95OfRequests: '95th percentile', answersOf4xxAnd5xx: 'Answers of 4xx and 5xx', documentsWritten: 'Documents written', feedsThatWait: 'Live feeds', openDatabases: 'Open databases',
@@ -368,6 +379,9 @@ export default {
   origins: {
     notRecorded: 'not recorded', annaSTelephone: "Anna's telephone", whoWhenAndWhere: 'Who, when and where', device: 'Device ', memberThatSaysWho: 'Field that says who',
     forDocumentsWhoseMembers: 'for documents whose fields are not stamped', memberThatSaysWhen: 'Field that says when', keep: 'Keep',
+  },
+  toast: {
+    failed: action => `This could not be done: ${action}`,
   },
   panel: {
     request: requestId => ` request ${requestId}`, tryAgain: 'Try again', dismiss: 'Dismiss', notAllowed: 'Not allowed.', thatDidNotWork: 'This could not be done.', loading: 'Loading',
