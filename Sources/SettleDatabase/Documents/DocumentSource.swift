@@ -56,17 +56,6 @@ extension Database: DocumentSource {
     package var database: Database { self }
 }
 
-extension Database {
-    /// Runs a closure as the only writer, if no other writer runs or waits, for threads that must not wait for one. Each write in
-    /// the closure is a transaction of its own.
-    ///
-    /// - Throws: ``NotAtHand`` if the closure would have to wait, and did not run; what the closure throws.
-    package func writeIfFree<Result>(_ body: () throws -> Result) throws -> Result {
-        guard let engine = capabilities.prompt else { throw NotAtHand() }
-        return try engine.writeIfFree(body)
-    }
-}
-
 /// A source that reads a database without waiting: documents of up to 64 KiB, while a reader is free.
 package struct PromptDatabase: DocumentSource {
     private let whole: Database

@@ -195,13 +195,6 @@ extension SQLiteEngine: PromptStorage, JournalStorage, RestorableStorage, Mainta
         return try pool.readIfFree { try $0.shortRecord(of: id, maximumBytes: maximumBytes) }
     }
 
-    func writeIfFree<Result>(_ body: () throws -> Result) throws -> Result {
-        guard pool != nil, !isWriting else { throw NotAtHand() }
-        var result: Result?
-        guard try queue.runIfFree(WriteTurn(), on: self, { result = try body() }) else { throw NotAtHand() }
-        return try Self.found(result)
-    }
-
     func removeJournal() throws { try ownWriter().removeJournal() }
 
     func restore(_ record: DocumentRecord) throws { try ownWriter().restore(record) }

@@ -390,12 +390,6 @@ extension SuspendableEngine: PromptStorage, JournalStorage, RestorableStorage, M
         return try engine.shortRecord(of: id, maximumBytes: maximumBytes)
     }
 
-    func writeIfFree<Result>(_ body: () throws -> Result) throws -> Result {
-        let engine = try beginAtOnce()
-        defer { end() }
-        return try engine.writeIfFree(body)
-    }
-
     func removeJournal() throws { try using { try $0.removeJournal() } }
 
     func restore(_ record: DocumentRecord) throws { try using { try $0.restore(record) } }

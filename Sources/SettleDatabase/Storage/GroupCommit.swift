@@ -84,9 +84,6 @@ struct GroupCommit<Writer: Sendable>: Sendable {
         (self.largestBatch, self.maximumBytes) = (largestBatch, maximumBytes)
     }
 
-    /// Whether no writer runs or waits, and the database is open.
-    var isIdle: Bool { if case .idle = phase { closers == nil } else { false } }
-
     /// The number of writers that wait for their turn.
     var waitingCount: Int { waiting.count }
 

@@ -61,12 +61,6 @@ public protocol PromptStorage: StorageEngine {
     /// - Throws: ``NotAtHand`` when no reader is free, or when tree, body and list of attachments together are longer than
     ///   `maximumBytes`.
     func shortRecord(of id: DocumentID, maximumBytes: Int) throws -> DocumentRecord?
-
-    /// Runs a closure as the only writer, between two transactions. Each write in it is a transaction of its own, as it is outside.
-    /// The closure waits for the disk, but for no other writer.
-    ///
-    /// - Throws: ``NotAtHand`` if another writer runs or waits; then the closure did not run.
-    func writeIfFree<Result>(_ body: () throws -> Result) throws -> Result
 }
 
 /// An engine across a network, which fetches documents together that will be asked for one by one.

@@ -33,29 +33,6 @@ package final class WriteQueue: Sendable {
         _ turn: WriteTurn, on storage: any QueuedStorage, alone: Bool = false, bytes: Int = 0, _ body: () throws -> Void
     ) throws {
         perform(.arrived(turn, alone: alone, bytes: bytes), for: turn, storage)
-        try awaitTurn(turn, on: storage, body)
-    }
-
-    /// Runs a closure between two transactions, if no writer runs or waits.
-    ///
-    /// - Parameters:
-    ///   - turn: A turn without a job.
-    ///   - storage: The storage that performs the actions.
-    ///   - body: The closure of this thread.
-    /// - Returns: Whether it ran.
-    /// - Throws: What the closure throws.
-    package func runIfFree(_ turn: WriteTurn, on storage: any QueuedStorage, _ body: () throws -> Void) throws -> Bool {
-        let actions = commits.withLock { commits -> [GroupCommit<WriteTurn>.Action]? in
-            commits.isIdle ? commits.handle(.arrived(turn, alone: true)) : nil
-        }
-        guard let actions else { return false }
-        perform(actions, for: turn, storage)
-        try awaitTurn(turn, on: storage, body)
-        return true
-    }
-
-    /// Waits for a turn that was announced, and for its end.
-    private func awaitTurn(_ turn: WriteTurn, on storage: any QueuedStorage, _ body: () throws -> Void) throws {
         while true {
             switch turn.wait() {
             case .run(let place):
@@ -95,17 +72,10 @@ package final class WriteQueue: Sendable {
         _ first: GroupCommit<WriteTurn>.Event, for own: WriteTurn, _ storage: any QueuedStorage,
         failure: (any Error)? = nil
     ) {
-        perform(commits.withLock { $0.handle(first) }, for: own, storage, failure: failure)
-    }
-
-    private func perform(
-        _ first: [GroupCommit<WriteTurn>.Action], for own: WriteTurn, _ storage: any QueuedStorage,
-        failure: (any Error)? = nil
-    ) {
-        var (actions, failure) = (first, failure)
-        while !actions.isEmpty {
-            var event: GroupCommit<WriteTurn>.Event?
-            for action in actions {
+        var (event, failure) = (Optional(first), failure)
+        while let current = event {
+            event = nil
+            for action in commits.withLock({ $0.handle(current) }) {
                 switch action {
                 case .run(let turn, let place):
                     if turn !== own, let job = turn.job, !own.hasEnded {
@@ -130,7 +100,6 @@ package final class WriteQueue: Sendable {
                 case .close: storage.closeConnection()
                 }
             }
-            actions = event.map { event in commits.withLock { $0.handle(event) } } ?? []
         }
     }
 

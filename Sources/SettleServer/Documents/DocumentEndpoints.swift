@@ -86,7 +86,7 @@ enum DocumentEndpoints {
     }
 
     /// `PUT /{db}/{doc}`
-    static let put: Endpoint = .edit { context in
+    static let put: Endpoint = .work { context in
         let database = try context.database()
         let options = try DocumentOptions(context)
         let id = try context.checkedID()
@@ -131,7 +131,7 @@ enum DocumentEndpoints {
     }
 
     /// `POST /{db}`
-    static let post: Endpoint = .edit { context in
+    static let post: Endpoint = .work { context in
         try context.requireContentType()
         let database = try context.database()
         var document = try WireDocument(context.body(), limit: context.largestDocument)
@@ -173,7 +173,7 @@ enum DocumentEndpoints {
     }
 
     /// `DELETE /{db}/{doc}`
-    static let delete: Endpoint = .edit { context in
+    static let delete: Endpoint = .work { context in
         let database = try context.database()
         let id = DocumentID(unchecked: context.documentID)
         if id.isLocal {

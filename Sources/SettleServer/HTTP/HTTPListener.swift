@@ -50,8 +50,8 @@ struct HTTPHandler: Sendable {
     }
 
     /// Decides how to answer a complete request. It runs once per request on the polling thread of all clients, and
-    /// must not wait for other threads. The closure tells whether no worker has work.
-    let plan: @Sendable (ServerRequest, _ isQuiet: () -> Bool) -> Plan
+    /// must not wait.
+    let plan: @Sendable (ServerRequest) -> Plan
     /// Decides on a request whose long body has not arrived yet. It runs on a thread that may wait for the disk,
     /// and calls the closure with its decision, now or later.
     var admit: @Sendable (ServerRequest, @escaping @Sendable (Admission) -> Void) -> Void = { $1(.admitted(.max)) }

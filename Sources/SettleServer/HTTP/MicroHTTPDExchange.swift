@@ -276,7 +276,7 @@ final class MicroHTTPDExchange: Sendable {
             return makeRequest(state.body.finish(), state)
         }
         guard let request else { return }
-        switch handler.plan(request, { pools.workers.isIdle }) {
+        switch handler.plan(request) {
         case .answered(let response): answer(response)
         case .work(let work):
             pools.workers(for: target).submit(for: request.peer) { [self] in answer(work()) }

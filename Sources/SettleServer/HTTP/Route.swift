@@ -8,8 +8,6 @@ enum Endpoint: Sendable {
     /// Runs first on the polling thread with a ``PromptContext``, which can't wait. If that throws ``NotAtHand``,
     /// it runs on a worker thread.
     case read(@Sendable (any ReadContext) throws -> HTTPResponse)
-    /// Writes one document. It runs on a worker thread; where nobody else does anything, on the polling thread.
-    case edit(@Sendable (RequestContext) throws -> HTTPResponse)
 
     /// Runs on a worker thread with a part of the server that few endpoints need.
     static func work<Service>(
@@ -22,7 +20,7 @@ enum Endpoint: Sendable {
     /// Answers a request on a worker thread.
     func answer(_ context: RequestContext) throws -> HTTPResponse {
         switch self {
-        case .work(let body), .edit(let body): try body(context)
+        case .work(let body): try body(context)
         case .read(let body): try body(context)
         }
     }

@@ -31,18 +31,12 @@ struct Router: Sendable {
     /// Answers a request if that needs no waiting. Otherwise changes nothing, and returns the work for a worker
     /// thread.
     ///
-    /// Reading endpoints are tried with sources that can't wait. They throw ``NotAtHand`` for a database that is not
-    /// open, a password that was not verified lately, a long document, and when all readers are in use. An edit is
-    /// made here if it is alone: no worker has work, and nobody writes into the database. It waits for the disk then,
-    /// and saves two changes of threads. On a shared store every request has to ask the store first, so none is tried.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - isQuiet: Whether no worker has work.
-    /// - Returns: The answer, or the work.
-    func plan(_ request: ServerRequest, isQuiet: () -> Bool) -> HTTPHandler.Plan {
+    /// Only reading endpoints are tried, with sources that can't wait. They throw ``NotAtHand`` for a database that
+    /// is not open, a password that was not verified lately, a long document, and when all readers are in use. On a
+    /// shared store every request has to ask the store first, so none is tried.
+    func plan(_ request: ServerRequest) -> HTTPHandler.Plan {
         var call = RoutedRequest(request, routes, server.requestIDs)
-        if !server.databases.isShared, let response = answerAtHand(&call, isQuiet) { return .answered(response) }
+        if !server.databases.isShared, let response = answerAtHand(&call) { return .answered(response) }
         return .work { [self, call] in respond(to: call) }
     }
 
@@ -121,16 +115,11 @@ struct Router: Sendable {
         case failure(HTTPResponse)
     }
 
-    /// The response to a request with a short body that is answered on this thread; `nil` if it would have to wait.
-    private func answerAtHand(_ call: inout RoutedRequest, _ isQuiet: () -> Bool) -> HTTPResponse? {
-        guard let match = call.match, let endpoint = match.route.endpoint(call.request.method),
+    /// The response of a reading endpoint to a request with a short body; `nil` if it would have to wait.
+    private func answerAtHand(_ call: inout RoutedRequest) -> HTTPResponse? {
+        guard let match = call.match, case .read(let endpoint)? = match.route.endpoint(call.request.method),
             let body = call.request.body as? BufferedBody, (body.declaredLength ?? .max) <= Self.shortBody
         else { return nil }
-        switch endpoint {
-        case .work: return nil
-        case .read: break
-        case .edit: if !isQuiet() { return nil }
-        }
         // The worker would read the body again.
         if body.declaredLength != 0 { call.request.body = body.copy }
         defer { call.request.body = body }
@@ -139,27 +128,8 @@ struct Router: Sendable {
                 let user = try call.user ?? server.authenticator.userAtHand(of: call.request)
                 call.user = user
                 try allow(&call, user, in: PromptDatabases(server.databases))
-                let context = context(call, match, user)
-                let response =
-                    if case .read(let answer) = endpoint { try answer(PromptContext(context)) } else {
-                        try edit(call, by: endpoint, context)
-                    }
-                return rules.finished(renewing(user, response), call)
+                return rules.finished(try renewing(user, endpoint(PromptContext(context(call, match, user)))), call)
             } catch is NotAtHand { return nil } catch { return rules.finished(rules.failure(error, call), call) }
-        }
-    }
-
-    /// Makes an edit while nobody else writes into the database.
-    ///
-    /// - Throws: ``NotAtHand`` if it would have to wait for a writer, for scripts, or for the database to be opened.
-    private func edit(_ call: RoutedRequest, by endpoint: Endpoint, _ context: RequestContext) throws -> HTTPResponse {
-        guard let match = call.match, let database = server.databases.opened(context.parameter("db")) else {
-            throw NotAtHand()
-        }
-        try call.checkDeletion()
-        return try database.writeIfFree {
-            if server.scripts != nil, try waitsForScripts(match.route, context) { throw NotAtHand() }
-            return try endpoint.answer(context)
         }
     }
 

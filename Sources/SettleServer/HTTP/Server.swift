@@ -82,8 +82,7 @@ public final class Server: Sendable {
     private var handler: HTTPHandler {
         let router = router
         return HTTPHandler(
-            plan: { router.plan($0, isQuiet: $1) }, admit: { router.admit($0, then: $1) },
-            refuse: { router.refuse($0) })
+            plan: { router.plan($0) }, admit: { router.admit($0, then: $1) }, refuse: { router.refuse($0) })
     }
 
     private func listenerOptions(_ given: ServerOptions) throws -> ListenerOptions {

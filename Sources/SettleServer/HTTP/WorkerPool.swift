@@ -73,9 +73,6 @@ final class WorkerPool: Sendable {
         if needsThread { startThread() }
     }
 
-    /// Whether no job runs or waits.
-    var isIdle: Bool { state.withLock { $0.idle.count == $0.threads } }
-
     /// Ends the threads after all jobs.
     func close() {
         let idle = state.withLock { state in

@@ -53,46 +53,6 @@ import Testing
         #expect(commits.count == 1 && commits.first?.first == 0 && commits.first.map(Set.init) == Set(0..<5))
     }
 
-    @Test func `a writer that must not wait runs only if no other runs or waits`() throws {
-        var ran = 0
-        #expect(try queue.runIfFree(WriteTurn(), on: storage) { ran += 1 })
-        let refused = Log<Bool>()
-        onThreads(2) { number in
-            guard number == 0 else {
-                waitUntil { !storage.open.withLock(\.isEmpty) }
-                refused.add((try? queue.runIfFree(WriteTurn(), on: storage) {}) == false)
-                return
-            }
-            try? queue.run(WriteTurn(), on: storage) {
-                storage.open.withLock { $0.append(number) }
-                waitUntil { !refused.values.isEmpty }
-            }
-        }
-        #expect(refused.values == [true])
-        #expect(throws: Nonsense.self) { try queue.runIfFree(WriteTurn(), on: storage) { throw Nonsense() } }
-        #expect(try queue.runIfFree(WriteTurn(), on: storage) { ran += 1 })
-        #expect(ran == 2)
-        queue.close(storage, waits: true)
-        #expect(try !queue.runIfFree(WriteTurn(), on: storage) {})
-    }
-
-    @Test func `writers that arrive during a write that did not wait get their turns after it`() throws {
-        onThreads(3) { number in
-            guard number == 0 else {
-                waitUntil { !storage.open.withLock(\.isEmpty) }
-                try? write(number)
-                return
-            }
-            _ = try? queue.runIfFree(WriteTurn(), on: storage) {
-                storage.open.withLock { $0.append(number) }
-                waitUntil { queue.waitingCount == 2 }
-                storage.commitTransaction()
-            }
-        }
-        #expect(storage.commits.withLock(\.self).first == [0])
-        #expect(Set(storage.commits.withLock(\.self).joined()) == [0, 1, 2])
-    }
-
     @Test func `writers that wait can be refused, and the queue goes on`() throws {
         let refused = Log<Int>()
         onThreads(3) { number in

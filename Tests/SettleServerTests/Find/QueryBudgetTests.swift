@@ -59,7 +59,7 @@ import Testing
         options.port = 0
         let transport = try MicroHTTPDListener(
             options,
-            handler: HTTPHandler(plan: { request, _ in
+            handler: HTTPHandler(plan: { request in
                 .work {
                     started.update { $0 = true }
                     waitUntil { request.life.isAbandoned }

@@ -87,7 +87,7 @@ import Testing
         let transport = try MicroHTTPDListener(
             options,
             handler: HTTPHandler(
-                plan: { _, _ in .work { HTTPResponse(status: status, body: .bytes([0x78])) } }))
+                plan: { _ in .work { HTTPResponse(status: status, body: .bytes([0x78])) } }))
         defer { transport.stop(within: 1) }
         let connection = try RawConnection(port: transport.port, seconds: 10)
         for _ in 0..<2 {

@@ -70,7 +70,7 @@ import Testing
         second.stop()
     }
 
-    private let handler = HTTPHandler(plan: { _, _ in .answered(.error(.stopping)) })
+    private let handler = HTTPHandler(plan: { _ in .answered(.error(.stopping)) })
 
     @Test func `a listening socket is closed once`() throws {
         var options = ListenerOptions()

@@ -67,7 +67,7 @@ import Testing
         ]
         let request = ServerRequest(
             method: "POST", target: RequestTarget("/db/_find"), headers: headers, body: BufferedBody(query.utf8))
-        guard case .work(let work) = client.server.router.plan(request, isQuiet: { true }) else {
+        guard case .work(let work) = client.server.router.plan(request) else {
             Issue.record("the index does not have what was just written")
             return
         }

@@ -9,9 +9,9 @@ import Testing
 @testable import SettleServer
 
 extension Router {
-    /// The answer to a request if it needs no worker; `isQuiet` says whether no worker has work.
-    func respondAtOnce(to request: ServerRequest, isQuiet: Bool = false) -> HTTPResponse? {
-        if case .answered(let response) = plan(request, isQuiet: { isQuiet }) { response } else { nil }
+    /// The answer to a request if it needs no worker.
+    func respondAtOnce(to request: ServerRequest) -> HTTPResponse? {
+        if case .answered(let response) = plan(request) { response } else { nil }
     }
 
     /// The answer to a request, also if it comes later: once a password was verified, for one.
