@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 aa8c213733838de3d76b779ab890bee4bce43000967f5484a7402d5f30a27263
-// Made of them, built: SHA-256 966150f1021b0e9a963271ce8431fd2bb2236c2a58fed50abfd2f79680f15e69
+// The sources, web:  SHA-256 f6c106288943a5c17a201fbeec4788480bd6c3b324c32d5ed6cd25141c930441
+// Made of them, built: SHA-256 6ed70367dc4e839b40293bbeee3ab776d8f0eee7125f9e62f037417cdb17255f
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

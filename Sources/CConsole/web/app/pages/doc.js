@@ -39,7 +39,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   const dock = h('div', { class: 'dock toolbar phone', role: 'group', 'aria-label': t.common.save },
     pending, button([icon('check'), t.doc.check], check), button(t.common.save, save, { class: 'button primary act' }));
   const tabs = h('div', { class: 'seg phone', hidden: true });
-  let [parts, part] = [{}, 'text'];
+  let [part, parts] = ['text', {}];
 
   async function load() {
     if (isNew) return { id: await newID() };

@@ -22,8 +22,7 @@ export default {
     databases: 'Datenbanken', replications: 'Replikationen', users: 'Benutzer', activity: 'Aktivität', log: 'Protokoll', server: 'Server', logIn: 'Anmelden', progress: 'Fortschritt', toTheDocument: 'Zum Dokument', leftInConflict: 'bleibt im Konflikt',
     more: 'Mehr', aDeletionAgainstAnEdit: 'eine Löschung gegen eine Bearbeitung', id: 'ID', base: 'Basis', kind: 'Art', baseLabel: 'Basis', readAgain: 'neu laden', twoOrMoreEdits: 'zwei oder mehr Bearbeitungen', deleted: 'gelöscht',
     delete: 'Löschen…', create: 'Anlegen', deleteOfKey: key => `${key} löschen`, deleteAction: 'Löschen', open: 'Öffnen', search: 'suchen', ruleColumn: 'Regel', othersCount: n => count(n, 'anderen Blatt', 'anderen Blättern'),
-    revision: 'Revision', undo: 'Rückgängig', from: 'Von', to: 'Nach', state: 'Zustand', namesThatBegin: 'Namen, die so beginnen', removeNamed: docId => `${docId} entfernen…`, password: 'Passwort',
-    showMore: n => `${n} weitere anzeigen`, upkeep: 'Wartung', files: 'Import und Export',
+    revision: 'Revision', undo: 'Rückgängig', from: 'Von', to: 'Nach', state: 'Zustand', namesThatBegin: 'Namen, die so beginnen', removeNamed: docId => `${docId} entfernen…`, password: 'Passwort', showMore: n => `${n} weitere anzeigen`, upkeep: 'Wartung', files: 'Import und Export',
   },
   api: {
     status: status => `Status ${status}`, aNameHereIsEmpty: 'Ein Name ist hier leer, „.“ oder „..“. Browser und Proxys entfernen das aus einem Pfad; darum wurde nichts gesendet.',
@@ -32,8 +31,7 @@ export default {
   designDocument: {
     readingTheDesignDocument: 'Designdokument wird gelesen', theRule: 'Prüffunktion', itHasNoFunctionYet: 'Es hat noch keine Funktion.', thisIsNoFunction: 'Das ist keine Funktion in JavaScript.', theRuleAction: 'Die Prüffunktion',
     map: 'Map', theFunction: a => `Die Funktion ${a}`, reduceHint: '_count, _sum, _stats oder eine Funktion', reduce: 'Reduce-Funktion', removeThis: kind => `Dies entfernen: ${kind}`, aNew: kind => `Neu: ${kind}`, add: 'Hinzufügen',
-    save: id => `${id} speichern`, viewsCount: n => count(n, 'View', 'Views'), savingBuildsOfItAnew: a => `⚠ Speichern baut bei der nächsten Verwendung ${a} neu auf.`, noViewIsBuiltAnew: 'Kein View wird neu aufgebaut.',
-    saveButton: 'Speichern…', asADocument: 'Als Dokument', addTheRule: '+ Prüffunktion',
+    save: id => `${id} speichern`, viewsCount: n => count(n, 'View', 'Views'), savingBuildsOfItAnew: a => `⚠ Speichern baut bei der nächsten Verwendung ${a} neu auf.`, noViewIsBuiltAnew: 'Kein View wird neu aufgebaut.', saveButton: 'Speichern…', asADocument: 'Als Dokument', addTheRule: '+ Prüffunktion',
   },
   trial: {
     samplesHint: 'alle, eine ID, mi* oder count > 1', tried: 'Erprobt als', withTheRoles: 'Mit den Rollen', withThisNewDocument: 'Mit diesem neuen Dokument',
@@ -49,8 +47,7 @@ export default {
   },
   clash: {
     somebodyElseHasDeleted: 'Inzwischen hat jemand anders es gelöscht', nothingIsOverwrittenSavedWithout: 'Nichts wird überschrieben. Ohne Revision gespeichert, legt der Text das Dokument neu an.',
-    takeOutTheRevision: 'Revision herausnehmen', theirs: 'fremd', mine: 'eigen', somebodyElseHasSavedMeanwhile: 'Inzwischen hat jemand anders gespeichert',
-    chooseForEachMemberThen: 'Wählen Sie für jedes Feld; übernehmen Sie dann das Ergebnis in den Text und speichern Sie.', takeIntoTheText: 'In den Text übernehmen',
+    takeOutTheRevision: 'Revision herausnehmen', theirs: 'fremd', mine: 'eigen', somebodyElseHasSavedMeanwhile: 'Inzwischen hat jemand anders gespeichert', chooseForEachMemberThen: 'Wählen Sie für jedes Feld; übernehmen Sie dann das Ergebnis in den Text und speichern Sie.', takeIntoTheText: 'In den Text übernehmen',
   },
   editor: {
     notFound: 'Das steht nicht im Text.', thisTextIsLong: 'Dieser Text ist lang. Er wird in Teilen bearbeitet, damit die Seite schnell bleibt. ', editTheLinesInSight: 'Sichtbare Zeilen bearbeiten', find: 'Suchen ', next: 'Weiter',
@@ -82,23 +79,20 @@ export default {
   },
   keys: {
     keys: 'Tasten', singleKeys: 'Einzelne Tasten sind an', isOn: key => `${key} ist an`, onThisPage: 'Auf dieser Seite', everywhere: 'Überall', goTo: 'Gehe zu', ctrl: 'Strg', space: 'Leertaste', esc: 'Esc',
-    palette: 'suchen oder Befehl ausführen', showTheKeys: 'Tasten zeigen', closes: 'Offenes schließen', andALetter: 'zu einem Ort, mit einem Buchstaben von unten', close: 'Schließen',
-    takeBack: 'ausführen, was die Meldung in der Ecke anbietet, etwa rückgängig machen',
+    palette: 'suchen oder Befehl ausführen', showTheKeys: 'Tasten zeigen', closes: 'Offenes schließen', andALetter: 'zu einem Ort, mit einem Buchstaben von unten', close: 'Schließen', takeBack: 'ausführen, was die Meldung in der Ecke anbietet, etwa rückgängig machen',
   },
   palette: {
     results: 'Treffer', inDatabase: db => `In ${db}`, goTo: 'Gehe zu', commands: 'Befehle', newDocument: 'Neues Dokument', newDatabase: 'Neue Datenbank', newReplication: 'Neue Replikation', settleMany: 'Viele Konflikte beilegen',
     compact: 'Diese Datenbank verdichten', compacting: db => `${db} wird verdichtet.`, copyCurl: 'Als curl kopieren', copySettle: 'Als settle kopieren', copied: 'Kopiert.', copyIt: 'Von hier kopieren:',
     openDatabase: name => `Datenbank „${name}“ öffnen`, openDocument: id => `Dokument „${id}“ öffnen`, nothing: words => `Nichts passt zu „${words}“.`, resultsCount: n => count(n, 'Treffer', 'Treffer'),
-    noDatabaseIsOpen: 'Öffnen Sie zuerst eine Datenbank: gesucht wird ein Dokument in der offenen.', move: 'wählen', open: 'öffnen', newTab: 'neuer Tab', kinds: 'db: Name · id: abc · > Befehle', enter: '↵', upAndDown: '↑ ↓',
-    density: name => `Dichte: ${name}`,
+    noDatabaseIsOpen: 'Öffnen Sie zuerst eine Datenbank: gesucht wird ein Dokument in der offenen.', move: 'wählen', open: 'öffnen', newTab: 'neuer Tab', kinds: 'db: Name · id: abc · > Befehle', enter: '↵', upAndDown: '↑ ↓', density: name => `Dichte: ${name}`,
   },
   activity: {
     readingTheTasks: 'Aufgaben werden gelesen', nothingIsBeingDone: 'Zurzeit läuft nichts.', documentsWritten: n => `${documents(n)} geschrieben `, since: a => `seit ${a}`,
   },
   log: {
     readingTheLog: 'Protokoll wird gelesen', whatIsKept: 'Die neuesten Ereignisse und Anfragen, die misslangen, abbrachen oder mindestens eine Sekunde dauerten. Der Server behält sie im Speicher, bis er endet.',
-    error: 'Fehler', warning: 'Warnung', notice: 'Hinweis', level: 'Stufe', line: 'Ereignis oder Anfrage', timeInUtc: 'Zeit (UTC)', partOfALine: 'Teil einer Zeile', noLineFits: 'Keine Zeile passt',
-    isEmpty: 'Das Protokoll ist leer', linesCount: n => count(n, 'Zeile', 'Zeilen'),
+    error: 'Fehler', warning: 'Warnung', notice: 'Hinweis', level: 'Stufe', line: 'Ereignis oder Anfrage', timeInUtc: 'Zeit (UTC)', partOfALine: 'Teil einer Zeile', noLineFits: 'Keine Zeile passt', isEmpty: 'Das Protokoll ist leer', linesCount: n => count(n, 'Zeile', 'Zeilen'),
   },
   changes: {
     changesTitle: db => `${db}: Änderungen`, changesASecond: 'Änderungen je Sekunde', pause: 'Anhalten', paused: 'angehalten', live: '● verbunden',
@@ -110,19 +104,15 @@ export default {
   conflict: {
     theLeavesHaveNoRevision: 'Die Blätter haben keine gemeinsame Revision: das Dokument wurde an mehreren Orten angelegt.', noBaseIsKnownBecause: 'Keine Basis ist bekannt, weil Verläufe gekürzt wurden.',
     theBaseIsKnownBut: 'Die Basis ist bekannt, aber ihr Inhalt ist nicht mehr aufbewahrt.', conflictTitle: id => `${id}: Konflikt`, readingTheConflict: 'Konflikt wird gelesen', thisDocument: 'Dieses Dokument ist nicht im Konflikt.',
-    leavesCount: n => count(n, 'Blatt', 'Blätter'), baseIs: rev => `Basis ${rev}`, noCommonBase: 'Keine gemeinsame Basis',
-    aDeletionAgainstAnEdit: 'Hier steht eine Löschung gegen eine Bearbeitung: eine Bearbeitung zu behalten hebt die Löschung auf, zu löschen gibt die Bearbeitungen auf.',
+    leavesCount: n => count(n, 'Blatt', 'Blätter'), baseIs: rev => `Basis ${rev}`, noCommonBase: 'Keine gemeinsame Basis', aDeletionAgainstAnEdit: 'Hier steht eine Löschung gegen eine Bearbeitung: eine Bearbeitung zu behalten hebt die Löschung auf, zu löschen gibt die Bearbeitungen auf.',
     someLeavesAreTooLarge: 'Einige Blätter sind zu groß, um hier gezeigt zu werden.', theLeaves: 'Die Blätter mit ihren Buchstaben', theResult: 'Das Ergebnis',
     thisPolicyLeavesTheConflict: 'Diese Strategie lässt den Konflikt, wie er ist.', nothingToSettle: 'Es gibt nichts beizulegen.', merge: 'Zusammenführen', keep: 'Behalten: ', keepThisLeaf: 'Dieses Blatt behalten',
     leafToKeep: 'Blatt, das bleibt', settleAsMerged: 'Zusammengeführt beilegen', keepAndClose: name => `${name} behalten, die anderen schließen`, deleteTheDocument: 'Das Dokument löschen',
-    theLeavesHaveChangedMeanwhile: 'Die Blätter haben sich inzwischen geändert. Das ist, was jetzt da ist; Ihre Wahl steht noch hier.',
-    openDocument: 'Dokument öffnen',
+    theLeavesHaveChangedMeanwhile: 'Die Blätter haben sich inzwischen geändert. Das ist, was jetzt da ist; Ihre Wahl steht noch hier.', revisionsCount: n => count(n, 'Revision', 'Revisionen'), openDocument: 'Dokument öffnen',
     isWrittenAgain: (label, rev) => `${label} ist wieder geschrieben, als ${rev}.`, takeSide: a => `Seite ${a} nehmen`, takeTheBase: 'die Basis nehmen', removeTheMember: 'das Feld entfernen', editTheValue: 'den Wert bearbeiten',
-    nextClash: 'nächster Widerspruch', previousClash: 'voriger Widerspruch', takeTheLastPickBack: 'die letzte Wahl zurücknehmen', settle: 'beilegen', leave: 'Überspringen',
-    thePicksAreNotSettled: 'Ihre Wahl ist nicht beigelegt. Verwerfen?', nextConflict: 'Nächster Konflikt',
+    nextClash: 'nächster Widerspruch', previousClash: 'voriger Widerspruch', takeTheLastPickBack: 'die letzte Wahl zurücknehmen', settle: 'beilegen', leave: 'Überspringen', thePicksAreNotSettled: 'Ihre Wahl ist nicht beigelegt. Verwerfen?', nextConflict: 'Nächster Konflikt',
     settled: n => `Beigelegt. ${count(n, 'Revision wurde', 'Revisionen wurden')} geschrieben`, takeBack: 'Zurücknehmen', aLeafIsWrittenAgain: id => `Was ein Blatt von „${id}“ hatte, wird als neue Änderung wieder geschrieben.`,
-    leafToWrite: 'Blatt', writeItAgain: 'Wieder schreiben', previousConflict: 'Voriger Konflikt', placeInTheList: 'Stelle in der Liste', placeOf: (place, total) => `${place} von ${total}`,
-    inAll: n => count(n, 'Konflikt', 'Konflikte'),
+    leafToWrite: 'Blatt', writeItAgain: 'Wieder schreiben', previousConflict: 'Voriger Konflikt', placeInTheList: 'Stelle in der Liste', placeOf: (place, total) => `${place} von ${total}`, inAll: n => count(n, 'Konflikt', 'Konflikte'),
   },
   conflicts: {
     conflictsTitle: db => `${db}: Konflikte`, noDocumentIsInConflict: 'Keine Konflikte', newOnesAppear: 'Jedes Dokument hat ein Blatt. Neue Konflikte erscheinen hier, sobald sie ankommen.',
@@ -135,8 +125,7 @@ export default {
     conflicts: 'Konflikte', sizeLabel: 'Größe', compacting: 'wird verdichtet', delete: key => `${key} löschen…`, aNewDatabase: 'Eine neue Datenbank', smallLettersDigits: 'kleine Buchstaben, Ziffern und _$()+-/, zuerst ein Buchstabe',
     documentsAreDeletedHere: n => `${count(n, 'Dokument wird', 'Dokumente werden')} hier gelöscht, mit allen Revisionen. Kopien anderswo bleiben.`, openADatabase: 'Eine Datenbank mit ihrem Namen öffnen',
     openByName: 'mit dem Namen öffnen', anyPartOfAName: 'Ein beliebiger Teil des Namens', search: 'Datenbank finden', matching: (n, all) => `${n} von ${all} passen`,
-    onlyBeginnings: most => `Es gibt mehr als ${most} Datenbanken: gesucht wird nur nach Anfängen von Namen.`,
-    isCreated: name => `Datenbank „${name}“ angelegt`, isDeleted: name => `Datenbank „${name}“ gelöscht`,
+    onlyBeginnings: most => `Es gibt mehr als ${most} Datenbanken: gesucht wird nur nach Anfängen von Namen.`, isCreated: name => `Datenbank „${name}“ angelegt`, isDeleted: name => `Datenbank „${name}“ gelöscht`,
   },
   commandPanel: {
     address: 'Adresse', copy: 'Kopieren', copied: 'Kopiert',
@@ -172,8 +161,7 @@ export default {
   },
   selection: {
     selected: n => `${numbers.format(n)} ausgewählt`, clear: 'Aufheben', allRowsRead: 'Alle gelesenen Zeilen auswählen', select: id => `${id} auswählen`, exportLines: 'Als JSON-Zeilen exportieren', exportCSV: 'Als CSV exportieren',
-    setAField: 'Ein Feld setzen…',
-    refused: n => `${count(n, 'Dokument wurde', 'Dokumente wurden')} abgelehnt:`,
+    setAField: 'Ein Feld setzen…', refused: n => `${count(n, 'Dokument wurde', 'Dokumente wurden')} abgelehnt:`,
   },
   bulk: {
     delete: n => `${documents(n)} löschen`, question: title => `${title}?`, deletionsReplicate: 'Die Löschungen werden auf jede Kopie repliziert.',
@@ -209,8 +197,7 @@ export default {
     freePlay: 'Bearbeiten Sie, schalten Sie ein Gerät offline, synchronisieren Sie, legen Sie bei.', theEnd: 'Das ist alles. Machen Sie weiter, wie Sie mögen: bearbeiten, ein Gerät offline schalten, synchronisieren, beilegen.',
     savedHere: who => `Gespeichert auf ${who}; noch nicht synchronisiert.`, savedOffline: who => `Gespeichert auf ${who}, offline.`, synced: (who, sent, received) => `${who} hat synchronisiert: ${sent} gesendet, ${received} empfangen.`,
     allTheSame: rev => `Alle drei haben ${rev}, und keinen Konflikt.`, settled: 'Auf dem Server beigelegt; die Geräte erhalten es beim Synchronisieren.', theConflict: 'Der Konflikt', proposed: 'Zusammenführen, Anzahl addieren',
-    whatTheServerAnswers: 'Was der Server antwortet', conflictOn: place => `Im Konflikt: ${place}`, openInspector: 'Im Inspektor öffnen', outcomes: 'Was jede Strategie macht', why: 'Warum',
-    requests: 'Was angefragt wurde, das Neueste zuerst',
+    whatTheServerAnswers: 'Was der Server antwortet', conflictOn: place => `Im Konflikt: ${place}`, openInspector: 'Im Inspektor öffnen', outcomes: 'Was jede Strategie macht', why: 'Warum', requests: 'Was angefragt wurde, das Neueste zuerst',
   },
   missing: {
     noSuchPageTitle: 'Keine solche Seite', thereIsNoSuchPage: 'Eine solche Seite gibt es nicht', toTheDatabases: 'Zu den Datenbanken',
@@ -277,8 +264,7 @@ export default {
     isUnknown: 'Es gibt kein Konto dieses Namens, also hat er keine Rollen.', anObjectWithLists: 'Ein Sicherheitsobjekt hat „members“ und „admins“, jedes mit Listen „names“ und „roles“.',
     everyone: 'alle, die der Server einlässt', everyoneWithRole: role => `alle mit der Rolle „${role}“`, serversAdministrators: 'die Administratoren des Servers',
     whoMayDoWhat: (readers, admins) => `Dokumente lesen und schreiben: ${readers}. Designdokumente und Berechtigungen ändern: ${admins}.`, anAdministrator: 'als Administrator des Servers', ofTheDatabase: 'als Administrator der Datenbank', byName: 'dem Namen nach',
-    byRole: role => `durch die Rolle „${role}“`, openToAll: 'die Datenbank hat keine Mitglieder, also dürfen es alle',
-    areSaved: 'Berechtigungen gespeichert',
+    byRole: role => `durch die Rolle „${role}“`, openToAll: 'die Datenbank hat keine Mitglieder, also dürfen es alle', areSaved: 'Berechtigungen gespeichert',
   },
   server: {
     requests: 'Anfragen', timeOf95OfRequests: '95. Perzentil', answersOf4xxAnd5xx: 'Antworten 4xx und 5xx', documentsWritten: 'Geschriebene Dokumente', feedsThatWait: 'Live-Feeds', openDatabases: 'Offene Datenbanken',
@@ -303,8 +289,7 @@ export default {
     theUserCantLog: 'Der Benutzer kann sich nicht mehr anmelden; laufende Sitzungen enden.', administrators: 'Administratoren des Servers',
     areSetWhere: 'Hier werden sie nur mit live_settings in der Konfiguration des Servers geändert. „settle serve --admin NAME“ legt beim nächsten Start einen an oder setzt dessen Passwort.',
     newAdministrator: 'Neuer Administrator', mayDoEverything: 'Ein Administrator des Servers darf alles. Ein neues Passwort beendet alle Sitzungen seines Besitzers.',
-    theAdministratorLoses: 'Alle Rechte eines Administrators gehen verloren, und laufende Sitzungen enden.',
-    someAreSetElsewhere: 'Wer beim Start des Servers gesetzt wird, kann nur dort geändert werden; der letzte kann nicht entfernt werden.',
+    theAdministratorLoses: 'Alle Rechte eines Administrators gehen verloren, und laufende Sitzungen enden.', someAreSetElsewhere: 'Wer beim Start des Servers gesetzt wird, kann nur dort geändert werden; der letzte kann nicht entfernt werden.',
   },
   password: {
     title: 'Mein Passwort ändern', newOne: 'Neues Passwort', again: 'Neues Passwort noch einmal', areNotTheSame: 'Die beiden Passwörter sind verschieden.', otherSessionsEnd: 'Ihre Sitzungen in anderen Browsern enden.',
@@ -404,8 +389,7 @@ export default {
       told.local && count(told.local, 'lokales Dokument', 'lokale Dokumente')].filter(Boolean).join(', ') + '.',
     others: told => [told.known && ` ${numbers.format(told.known)} schon bekannt.`, told.skipped && ` ${numbers.format(told.skipped)} ausgelassen.`,
       told.lost_attachments && ` ${count(told.lost_attachments, 'Anhang', 'Anhänge')} ohne Inhalt.`].filter(Boolean).join(''),
-    lineLabel: 'Zeile', edit: 'eine Bearbeitung', importIt: 'Importieren', leftOut: 'Ausgelassen: ',
-    whatIsWritten: 'Dokumente mit einer Revision werden als diese gespeichert und können Konflikte machen; alle anderen sind Bearbeitungen.',
+    lineLabel: 'Zeile', edit: 'eine Bearbeitung', importIt: 'Importieren', leftOut: 'Ausgelassen: ', whatIsWritten: 'Dokumente mit einer Revision werden als diese gespeichert und können Konflikte machen; alle anderen sind Bearbeitungen.',
     imported: (written, refused) => `${documents(written)} gespeichert, ${numbers.format(refused)} abgelehnt.`, importIsDone: 'Der Import ist vollständig.', importIsStopped: 'Der Import wurde angehalten. Gespeichertes bleibt.',
     refused: n => `Abgelehnt: ${n}`, wouldBeRefused: n => `Nicht übernommen: ${n}`,
   },

@@ -111,13 +111,11 @@ export default {
   main: {
     path: 'Path', places: 'Places', back: 'Back', themeIs: name => `Theme: ${name}`, theme: 'Theme', density: 'Density', userMenu: 'User menu: ', home: 'Settle, databases', otherDatabase: 'Another database',
     sizeOfDatabase: (size, n) => `${size} · ${count(n, 'document')}`, allPlaces: 'All places', took: milliseconds => ` · ${milliseconds} ms`, stale: seconds => `Stale, ${seconds} s`, live: 'Live',
-    searchOrRun: 'Search or run a command', paletteKey: 'Ctrl K', commandLine: 'Use from the command line', password: 'Password…', thisPageCantBeShown: 'This page can’t be shown', logOut: 'Log out',
-    toThePage: 'Skip to content',
+    searchOrRun: 'Search or run a command', paletteKey: 'Ctrl K', commandLine: 'Use from the command line', password: 'Password…', thisPageCantBeShown: 'This page can’t be shown', logOut: 'Log out', toThePage: 'Skip to content',
   },
   keys: {
     keys: 'Keys', singleKeys: 'Single keys are on', isOn: key => `${key} is on`, onThisPage: 'On this page', everywhere: 'Everywhere', goTo: 'Go to', ctrl: 'Ctrl', space: 'Space', esc: 'Esc',
-    palette: 'search or run a command', showTheKeys: 'show the keys', closes: 'close what is open', andALetter: 'go to a place, with a letter below', close: 'Close',
-    takeBack: 'do what the message in the corner offers, such as undoing',
+    palette: 'search or run a command', showTheKeys: 'show the keys', closes: 'close what is open', andALetter: 'go to a place, with a letter below', close: 'Close', takeBack: 'do what the message in the corner offers, such as undoing',
   },
   palette: {
     density: name => `Density: ${name}`, results: 'Results', goTo: 'Go to', inDatabase: db => `In ${db}`, commands: 'Commands', newDocument: 'New document', newDatabase: 'New database', newReplication: 'New replication',
@@ -151,8 +149,7 @@ export default {
     aDeletionAgainstAnEdit: 'This is a deletion against an edit: keeping an edit overrules the deletion, and deleting gives up the edits.', someLeavesAreTooLarge: 'Some leaves are too large to be shown here.',
     theLeaves: 'The leaves, with their letters', theResult: 'The result', thisPolicyLeavesTheConflict: 'This policy leaves the conflict as it is.', nothingToSettle: 'There is nothing to settle.', merge: 'Merge',
     keep: 'Keep ', keepThisLeaf: 'Keep this leaf', leafToKeep: 'Leaf to keep', settleAsMerged: 'Settle as merged', keepAndClose: name => `Keep ${name}, close the others`, deleteTheDocument: 'Delete the document',
-    theLeavesHaveChangedMeanwhile: 'The leaves have changed meanwhile. This is what is there now; your picks are still here.',
-    openDocument: 'Open document',
+    theLeavesHaveChangedMeanwhile: 'The leaves have changed meanwhile. This is what is there now; your picks are still here.', openDocument: 'Open document', revisionsCount: n => count(n, 'revision'),
     isWrittenAgain: (label, rev) => `${label} is written again as ${rev}.`, takeSide: a => `take side ${a}`, takeTheBase: 'take the base', removeTheMember: 'remove the field', editTheValue: 'edit the value',
     nextClash: 'next clash', nextConflict: 'Next conflict', previousClash: 'previous clash', takeTheLastPickBack: 'take the last pick back', settle: 'settle', leave: 'Skip', thePicksAreNotSettled: 'Discard your picks?',
     settled: n => `Settled. ${count(n, 'revision was', 'revisions were')} written`, takeBack: 'Take back', aLeafIsWrittenAgain: id => `What a leaf of “${id}” had is written again, as a new edit.`,
@@ -169,8 +166,7 @@ export default {
     onlyBeginnings: most => `There are more than ${most} databases: only beginnings of names are looked for.`, thereIsNoDatabaseYet: 'No databases yet', deleted: 'Deleted', size: 'Size',
     isNotThereAnyMore: 'is not there any more', documents: 'documents', conflicts: 'conflicts', sizeLabel: 'size', compacting: 'compacting', delete: key => `Delete ${key}…`, aNewDatabase: 'A new database',
     smallLettersDigits: 'small letters, digits and _$()+-/, a letter first', documentsAreDeletedHere: n => `${count(n, 'document is', 'documents are')} deleted here, with all revisions. Copies elsewhere stay.`,
-    openADatabase: 'Open a database by its name', openByName: 'open by name',
-    isCreated: name => `Database “${name}” created`, isDeleted: name => `Database “${name}” deleted`,
+    openADatabase: 'Open a database by its name', openByName: 'open by name', isCreated: name => `Database “${name}” created`, isDeleted: name => `Database “${name}” deleted`,
   },
   commandPanel: {
     address: 'Address', copy: 'Copy', copied: 'Copied',
@@ -205,8 +201,7 @@ export default {
     inConflict: conflicts => `in conflict with ${conflicts}`, jumpToAnId: 'Jump to an id', jumpToId: 'jump to id', moreRows: 'more rows', newDocument: 'new document',
   },
   selection: {
-    selected: n => `${numbers.format(n)} selected`, clear: 'Clear', allRowsRead: 'Select all rows that are read', select: id => `Select ${id}`, exportLines: 'Export JSON lines', exportCSV: 'Export CSV',
-    setAField: 'Set a field…',
+    selected: n => `${numbers.format(n)} selected`, clear: 'Clear', allRowsRead: 'Select all rows that are read', select: id => `Select ${id}`, exportLines: 'Export JSON lines', exportCSV: 'Export CSV', setAField: 'Set a field…',
     refused: n => `${count(n, 'document was', 'documents were')} refused:`,
   },
   bulk: {
@@ -216,16 +211,14 @@ export default {
     namesOfTheServer: 'Names that begin with an underscore belong to the server.', setAField: 'Set a field', aRevisionOfEach: n => `A new revision of ${count(n, 'document')} is written. All other fields stay.`,
     field: 'Field', fieldHint: '/status', nameOrPointer: 'a name, or a JSON pointer such as /address/city', value: 'Value', asJSON: 'JSON: text stands in quotes', setIn: n => `Set it in ${count(n, 'document')}`,
     isGone: 'it is not there anymore', noRoom: pointer => `what contains ${pointer} is not an object`, exported: n => `${count(n, 'document')} exported.`, written: n => `${count(n, 'document')} written.`,
-    hadIt: n => ` ${count(n, 'document')} had it already.`, deleted: n => `${count(n, 'document')} deleted.`,
-    restored: n => `${count(n, 'document')} restored.`,
+    hadIt: n => ` ${count(n, 'document')} had it already.`, deleted: n => `${count(n, 'document')} deleted.`, restored: n => `${count(n, 'document')} restored.`,
   },
   journal: {
     journalTitle: db => `${db}: journal`, readingTheJournal: 'Loading journal', thisDatabaseKeepsNoJournal: 'This database keeps no journal', keepAJournal: 'Keep a journal', stopTheJournal: 'Stop the journal…',
     everythingIsSynchronized: 'Everything is synchronized', operationsCount: n => count(n, 'operation'), onThatNoPeerHas: (a, b) => `${a} on ${b} that no peer has yet.`, when: 'When', operation: 'Operation',
     whenLabel: 'when', operationLabel: 'operation', changes: 'changes', undoAll: 'Undo everything…', undoAllOperations: id => `Undo all operations on ${id}…`,
     operationsAreRecordedFromNow: 'Operations are recorded from now on, until a peer has them.', allRecordedOperationsAreForgotten: 'All recorded operations are forgotten, and can not be undone. The documents stay.',
-    stopTheJournalHeading: 'Stop the journal', keep: 'Keep it', stop: 'Stop', undo: id => `Undo ${id}`,
-    allOperationsOnThisDocument: 'All operations on this document that no peer has yet are undone. Changes by others stay.', readAgain: 'Refresh',
+    stopTheJournalHeading: 'Stop the journal', keep: 'Keep it', stop: 'Stop', undo: id => `Undo ${id}`, allOperationsOnThisDocument: 'All operations on this document that no peer has yet are undone. Changes by others stay.', readAgain: 'Refresh',
   },
   play: {
     play: 'Play', title: 'See how conflicts settle', tryIt: 'Play: two devices, a server, and a conflict that settles',
@@ -242,8 +235,7 @@ export default {
     freePlay: 'Edit, switch a device offline, sync, and settle as you like.', theEnd: 'That is all. Play on as you like: edit, switch a device offline, sync, and settle.',
     savedHere: who => `Saved on ${who}; it is not synced yet.`, savedOffline: who => `Saved on ${who}, which is offline.`, synced: (who, sent, received) => `${who} has synced: ${sent} sent, ${received} received.`,
     allTheSame: rev => `All three have ${rev}, and no conflict.`, settled: 'Settled on the server; the devices get it when they sync.', theConflict: 'The conflict', proposed: 'Merge, and add up the count',
-    whatTheServerAnswers: 'What the server answers', conflictOn: place => `In conflict: ${place}`, openInspector: 'Open it in the inspector', outcomes: 'What each policy does', why: 'Why',
-    requests: 'What was asked, the newest first',
+    whatTheServerAnswers: 'What the server answers', conflictOn: place => `In conflict: ${place}`, openInspector: 'Open it in the inspector', outcomes: 'What each policy does', why: 'Why', requests: 'What was asked, the newest first',
   },
   missing: {
     noSuchPageTitle: 'No such page', thereIsNoSuchPage: 'There is no such page', toTheDatabases: 'To the databases',
@@ -260,8 +252,7 @@ export default {
     table: 'Table', json: 'JSON', columns: 'Columns', anotherField: 'Another field', fieldHint: 'address/city', reset: 'Reset', sort: 'Sort by this field', results: 'Results',
   },
   queryHistory: {
-    history: 'History', saved: 'Saved queries', last: 'Last queries', none: 'No query was run yet.', saveTheQuery: 'Save the query', saveButton: 'Save…',
-    inThisBrowser: 'It is kept in this browser, for this user and database.',
+    history: 'History', saved: 'Saved queries', last: 'Last queries', none: 'No query was run yet.', saveTheQuery: 'Save the query', saveButton: 'Save…', inThisBrowser: 'It is kept in this browser, for this user and database.',
   },
   replication: {
     theTargetRefuses: 'the target refuses it', itFailedAndIsTried: 'it failed, and is tried again', theSourceHasNoContent: 'the source has no content of it any more',
@@ -291,8 +282,7 @@ export default {
     allDocuments: 'All documents', bySelector: 'Filter by selector', byIds: 'Filter by document ids', byFunction: 'Filter by a function', aSelectorIsAnObject: 'A selector is a JSON object.',
     aNewReplication: 'New replication', editOf: name => `Edit ${name}`, thereIsNone: name => `There is no replication “${name}” any more.`, direction: 'Direction', oneWay: 'One way', bothWays: 'Both ways',
     secondDocument: name => `A second replication, ${name}, is stored for the other way.`, oneALine: 'One id per line', ofTheSource: 'A filter function of the source: design document/function', continuous: 'Continuous',
-    createTheTarget: 'Create the target database', whatIsReplicated: 'What is replicated', passwordsAreStored: 'Names and passwords are stored in the document, and shown to administrators only.',
-    isSaved: name => `Replication “${name}” saved`,
+    createTheTarget: 'Create the target database', whatIsReplicated: 'What is replicated', passwordsAreStored: 'Names and passwords are stored in the document, and shown to administrators only.', isSaved: name => `Replication “${name}” saved`,
   },
   replications: {
     new: 'New replication', readingTheReplications: 'Loading replications', thereIsNoStoredReplication: 'No replications yet', replication: 'Replication', written: 'Written',
@@ -306,8 +296,7 @@ export default {
     rolesOf: roles => roles ? `Roles: ${roles}` : 'No roles', isUnknown: 'There is no account of this name, so it has no roles.',
     anObjectWithLists: 'A security object has “members” and “admins”, each with lists of “names” and “roles”.', everyone: 'everyone whom the server lets in', everyoneWithRole: role => `everyone with the role “${role}”`,
     serversAdministrators: 'the server’s administrators', whoMayDoWhat: (readers, admins) => `Documents are read and written by: ${readers}. Design documents and permissions are changed by: ${admins}.`,
-    anAdministrator: 'an administrator of the server', ofTheDatabase: 'an administrator of the database', byName: 'by name', byRole: role => `by the role “${role}”`,
-    areSaved: 'Permissions saved',
+    anAdministrator: 'an administrator of the server', ofTheDatabase: 'an administrator of the database', byName: 'by name', byRole: role => `by the role “${role}”`, areSaved: 'Permissions saved',
   },
   server: {
     requests: 'Requests', timeOf95OfRequests: '95th percentile', answersOf4xxAnd5xx: 'Answers of 4xx and 5xx', documentsWritten: 'Documents written', feedsThatWait: 'Live feeds', openDatabases: 'Open databases',
@@ -330,8 +319,7 @@ export default {
     includeDocuments: 'Include documents', staleRows: 'Stale rows', updateFirst: 'Update first', asTheyAre: 'Show stale rows', updateAfterwards: 'Show, then update', keysAreAnArray: 'Several keys are an array.',
     isNoJSON: message => `This is not JSON: ${message}. Text stands in quotes.`, rows: 'Rows', noRows: 'No rows in this range', behind: 'Behind it', rowsInAll: total => `${total} rows in the whole view`,
     changesCount: n => count(n, 'change'), changesAreMissing: changes => `The rows may be stale: ${changes} not indexed yet.`, upToDate: 'The index is up to date.', drawnNumber: 'Number in the chart',
-    groupsCount: n => count(n, 'group'), groupsFrom: (a, b) => `Groups ${a}–${b}`, rowsOf: key => `Rows of ${key}`, run: 'read the rows', rowsOfThisView: 'Rows of this view', editTheView: 'Edit the view',
-    readAgain: 'Refresh',
+    groupsCount: n => count(n, 'group'), groupsFrom: (a, b) => `Groups ${a}–${b}`, rowsOf: key => `Rows of ${key}`, run: 'read the rows', rowsOfThisView: 'Rows of this view', editTheView: 'Edit the view', readAgain: 'Refresh',
   },
   users: {
     new: 'New user', readingTheUsers: 'Loading users', noNameBeginsSo: part => `No user matches “${part}”`, usersCount: n => count(n, 'user'),
@@ -340,8 +328,7 @@ export default {
     theUserCantLog: 'The user can’t log in any more; running sessions end.', administrators: 'Administrators of the server',
     areSetWhere: 'They are changed here only with live_settings in the configuration of the server. “settle serve --admin NAME” adds one, or sets the password of one, at its next start.',
     newAdministrator: 'New administrator', mayDoEverything: 'An administrator of the server may do everything. A new password ends all sessions of its owner.',
-    theAdministratorLoses: 'All rights of an administrator are lost, and running sessions end.',
-    someAreSetElsewhere: 'Those that are set when the server is started can be changed only there, and the last one can’t be removed.',
+    theAdministratorLoses: 'All rights of an administrator are lost, and running sessions end.', someAreSetElsewhere: 'Those that are set when the server is started can be changed only there, and the last one can’t be removed.',
   },
   password: {
     title: 'Change my password', newOne: 'New password', again: 'New password again', areNotTheSame: 'The two passwords differ.', otherSessionsEnd: 'Your sessions in other browsers end.',
@@ -390,8 +377,7 @@ export default {
     range: (least, greatest) => `from ${least} to ${greatest}`,
   },
   policyForm: {
-    memberOfARule: 'Field of a rule, as a JSON pointer', doNotApply: n => `${count(n, 'policy does', 'policies do')} not apply`, otherClashes: 'Other clashes',
-    removeTheRule: (path, name) => `Remove the rule ${path}=${name}`, policy: 'Policy',
+    memberOfARule: 'Field of a rule, as a JSON pointer', doNotApply: n => `${count(n, 'policy does', 'policies do')} not apply`, otherClashes: 'Other clashes', removeTheRule: (path, name) => `Remove the rule ${path}=${name}`, policy: 'Policy',
   },
   revTree: {
     revisionTree: 'Revision tree', revisions: folded => `┊ ${folded} revisions`, closed: closedFor => `closed for ${closedFor}`, bodyGone: 'body gone',
