@@ -41,6 +41,13 @@ extension CouchDBPeer {
         _ request: ChangesRequest, heartbeat: Duration?, progress: FeedProgress
     ) async throws -> ChangesPage {
         let calls = try calls()
+        var request = request
+        var pace: CarriedRevisions.Pace?
+        if request.wantsContents, request.wait == nil {
+            pace = learnt.withLock { $0.carried.pace(of: request.limit) }
+            request.limit = pace?.rows ?? request.limit
+        }
+        request.wantsContents = pace != nil
         let asked = ChangesParameters(request, heartbeat: heartbeat)
         do {
             let response = try await calls.stream(
@@ -49,7 +56,10 @@ extension CouchDBPeer {
                 $0.acceptsCompression = request.wait == nil
                 $0.idleTimeout = heartbeat.map { $0 * 2 + Self.grace } ?? ((request.wait ?? .zero) + .seconds(60))
             }
-            return try await read(response, request, progress)
+            return try await read(response, request, progress, pace)
+        } catch is TooLongToCarry {
+            request.wantsContents = false
+            return try await page(request, heartbeat: heartbeat, progress: progress)
         } catch let error as PeerError {
             guard let heartbeat, error.mayBeCutForSilence, !progress.hasRows else { throw error }
             let silence = progress.silence(until: now())
@@ -58,10 +68,15 @@ extension CouchDBPeer {
         }
     }
 
+    /// The first row of a page has a document that is too long to come with the changes.
+    private struct TooLongToCarry: Error {}
+
     private func read(
-        _ response: HTTPResponse, _ request: ChangesRequest, _ progress: FeedProgress
+        _ response: HTTPResponse, _ request: ChangesRequest, _ progress: FeedProgress, _ pace: CarriedRevisions.Pace?
     ) async throws -> ChangesPage {
         var changes: [ChangedDocument] = []
+        var carried = CarriedRevisions.Page()
+        defer { if pace != nil { learnt.withLock { [carried] in $0.carried.add(carried) } } }
         var last = request.since
         let limit = max(1, request.limit)
         var elements = JSONElements(of: "results", longestElement: Self.longestRow)
@@ -71,7 +86,10 @@ extension CouchDBPeer {
                 progress.recordBytes(now())
                 let goesOn = try elements.parse(piece) { element in
                     guard case .bytes(let text) = element else {
-                        throw WireFault("a row of _changes has more than \(Self.longestRow) bytes")
+                        if pace == nil { throw WireFault("a row of _changes has more than \(Self.longestRow) bytes") }
+                        carried.hasLong = true
+                        if changes.isEmpty { throw TooLongToCarry() }
+                        return false
                     }
                     progress.recordRow()
                     // A server that ignores `limit` is read only up to the limit.
@@ -79,14 +97,16 @@ extension CouchDBPeer {
                     let row = try ParsedChange(text, before: last)
                     if let sequence = row.sequence { last = sequence }
                     if let change = row.change { changes.append(change) }
-                    return true
+                    guard let pace else { return true }
+                    carried.add(row, text)
+                    return carried.bytes < pace.bytes
                 }
                 if !goesOn { return ChangesPage(changes: changes, last: last) }
             }
             let frame = try elements.finish()
             if let told = frame["last_seq"], !told.isNull { last = PeerSequence(told) }
             return ChangesPage(changes: changes, last: last, pending: frame["pending"]?.int)
-        } catch { throw PeerError(error, at: place) }
+        } catch let error as TooLongToCarry { throw error } catch { throw PeerError(error, at: place) }
     }
 }
 
@@ -145,6 +165,7 @@ struct ChangesParameters {
         } else {
             query["feed"] = "normal"
         }
+        if request.wantsContents { query["include_docs"] = "true" }
         apply(request.filter)
         // A filter may skip many rows before the first one that passes.
         if heartbeat == nil, request.wait == nil, query["filter"] != nil {
@@ -182,6 +203,8 @@ struct ParsedChange {
     let change: ChangedDocument?
     /// The row's sequence; `nil` if the peer omitted it.
     let sequence: PeerSequence?
+    /// The place of the winner's content, if it came along.
+    let document: Range<Int>?
 
     /// Reads a row.
     ///
@@ -197,6 +220,7 @@ struct ParsedChange {
         let told = try outline["seq"].map { try text.json(in: $0) } ?? .null
         let sequence = told.isNull ? nil : PeerSequence(told)
         self.sequence = sequence
+        document = outline["doc"]
         guard !changes.isEmpty, let id = try? DocumentID(validating: id) else {
             change = nil
             return

@@ -17,17 +17,22 @@ extension CouchDBPeer {
     ///   `badAnswer` for a server that is not a CouchDB.
     public func connect() async throws -> PeerInfo {
         let calls = try calls()
+        async let welcomed = welcome(calls)
         let (database, date) = try await calls.datedJSON("GET", "")
         guard let sequence = database["update_seq"] ?? database["committed_update_seq"] else {
             throw PeerError(
                 .badAnswer, "\(name) is not a CouchDB database; check the URL", isTransient: false)
         }
-        let server = await welcome(calls)
+        let server = await welcomed
         let product = Self.product(server)
-        learnt.withLock { $0.isSettle = product == "Settle" }
+        learnt.withLock {
+            $0.isSettle = product == "Settle"
+            $0.carried.isPossible = product == "Settle" || product == "CouchDB"
+        }
         var info = PeerInfo(
             product: product, version: server["version"]?.string,
             instance: Self.instance(server, database, sequence, product), lastSequence: PeerSequence(sequence))
+        info.isEmpty = database["doc_count"]?.int == 0 && database["doc_del_count"]?.int == 0
         info.serverTime = date.map { Date(timeIntervalSince1970: $0) }
         return info
     }

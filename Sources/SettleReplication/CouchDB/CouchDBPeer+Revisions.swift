@@ -6,16 +6,20 @@ internal import SettlePlatform
 extension CouchDBPeer {
     /// The content of revisions; see ``Peer/revisions(_:budget:)``.
     ///
-    /// One `_bulk_get` fetches documents with their attachments as stubs. A second one fetches the small attachments
+    /// What came with the changes is taken from there. Of the rest, one `_bulk_get` fetches documents with their attachments as stubs. A second one fetches the small attachments
     /// that the target lacks; larger ones are streamed one by one. Without `_bulk_get` at the server, each document is
     /// fetched with its own request.
     package func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer] {
         guard !requests.isEmpty else { return [] }
+        let carried = learnt.withLock { $0.carried.dequeue(requests, budget: budget) }
+        guard carried.isEmpty else { return carried.map { .found($0) } }
+        // Those up to the next one that has come with the changes.
+        let apart = learnt.withLock { learnt in requests.prefix { !learnt.carried.has($0) } }
         let (lacksBulkGet, usual) = learnt.withLock { ($0.lacksBulkGet, $0.revisionBytes) }
         // Revisions that would exceed the budget are not requested: dropping the rest of a response costs its
         // connection.
-        let fitting = usual > 0 ? max(1, budget / usual * 5 / 4) : requests.count
-        let asked = Array(requests.prefix(fitting))
+        let fitting = usual > 0 ? max(1, budget / usual * 5 / 4) : apart.count
+        let asked = Array(apart.prefix(fitting))
         let calls = try calls()
         var answers: [RevisionAnswer]
         if lacksBulkGet {
@@ -250,7 +254,7 @@ struct BulkGetMatcher {
 
 extension PeerRevision {
     /// The revision, as an answer to a request.
-    fileprivate func requested(by request: RevisionRequest) -> PeerRevision {
+    func requested(by request: RevisionRequest) -> PeerRevision {
         var revision = self
         (revision.id, revision.isDeletionAtSource) = (request.id, request.isDeletionAtSource)
         return revision

@@ -22,6 +22,8 @@ public final class CouchDBPeer: Peer, AddressedPeer {
         var idleLimit = IdleLimit()
         /// The average size of recent revisions in bytes; 0 before the first.
         var revisionBytes = 0
+        /// The revisions that came with changes.
+        var carried = CarriedRevisions()
     }
 
     /// The address of the database, without user and password.

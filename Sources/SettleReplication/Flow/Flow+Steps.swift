@@ -28,12 +28,18 @@ extension Flow {
             wanted.count / 2 < limit
         else { return }
         isReading = true
-        call(
-            .read(
-                ChangesRequest(
-                    since: since, limit: limit,
-                    wait: settings.isContinuous && hasReachedEnd ? settings.longestWait : nil,
-                    filter: settings.filter)), &actions)
+        var request = ChangesRequest(
+            since: since, limit: limit, wait: settings.isContinuous && hasReachedEnd ? settings.longestWait : nil,
+            filter: settings.filter)
+        request.wantsContents = wantsContents
+        call(.read(request), &actions)
+    }
+
+    /// Whether the target probably lacks most of what is read next: it lacked most of what was compared, or this is the beginning of
+    /// a first replication.
+    private var wantsContents: Bool {
+        !hasReachedEnd && !settings.hasOnlyWinners && counts.revisionsMissing >= counts.revisionsPresent
+            && (settings.start.isStart || counts.revisionsChecked > 0)
     }
 
     /// Compares the next changes. Changes of documents that are already in progress wait.

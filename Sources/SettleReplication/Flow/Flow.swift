@@ -78,6 +78,8 @@ struct Flow: Sendable {
         self.counts = counts
         tracker = SequenceTracker(at: settings.start)
         since = settings.start
+        // Nothing is new, so there is nothing to read.
+        hasReachedEnd = !settings.isContinuous && settings.start == settings.end
         sizer = BatchSizer(most: settings.limits.revisions)
     }
 

@@ -1,9 +1,14 @@
+internal import SettleCore
+internal import SettleDatabase
+
 /// The settings of a flow, which are fixed at its start.
 struct FlowSettings: Sendable {
     /// The position at which the flow starts.
     var start: PeerSequence
     /// The source's newest position at the start, where a one-shot replication may end.
     var end: PeerSequence
+    /// Whether the target had no document at the start.
+    var isTargetEmpty = false
     /// Whether the flow continues indefinitely.
     var isContinuous = false
     /// The documents to replicate.
@@ -19,6 +24,13 @@ struct FlowSettings: Sendable {
     var holdsRefused = false
     /// The maximum time of one wait for changes.
     var longestWait = Duration.seconds(60)
+
+    /// Whether the target lacks changes for certain, unless another client has stored them there since: it was empty at the start, and
+    /// they are older. Later ones may have come from it.
+    func areMissing(_ changes: [ChangedDocument]) -> Bool {
+        guard isTargetEmpty, case .number = end.json, let end = end.number else { return false }
+        return changes.allSatisfy { $0.sequence.number.map { $0 <= end } ?? false }
+    }
 }
 
 /// Limits on the work in progress of a replication.

@@ -35,6 +35,8 @@ package struct ChangesRequest: Sendable {
     package var heartbeat: Duration = .seconds(30)
     /// The filter of documents.
     package var filter: ReplicationFilter
+    /// Whether most of the changed revisions will be fetched, so that a peer may read short ones together with the changes.
+    package var wantsContents = false
 
     /// Creates a request.
     package init(

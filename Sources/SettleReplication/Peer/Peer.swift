@@ -59,6 +59,8 @@ public struct PeerInfo: Sendable, Hashable {
     public var lastSequence: PeerSequence
     /// The server's time, if reported.
     public var serverTime: Date?
+    /// Whether the database had no document, not even a deleted one.
+    package var isEmpty = false
 
     /// Creates the information.
     public init(

@@ -25,7 +25,10 @@ extension FlowExecutor {
                     .flow(.probed(id, await PeerError.result { for peer in away { _ = try await peer.connect() } }))
                 }
             case .compare(let id, let changes):
-                group.addTask { .flow(.differences(id, await Self.compare(changes, source, target))) }
+                let areMissing = flow.settings.areMissing(changes)
+                group.addTask {
+                    .flow(.differences(id, await Self.compare(changes, source, target, areMissing: areMissing)))
+                }
             case .fetch(let id, let requests, let budget):
                 group.addTask {
                     let start = ContinuousClock.now
@@ -110,10 +113,14 @@ extension FlowExecutor {
     }
 
     private static func compare(
-        _ changes: [ChangedDocument], _ source: any PeerOperations, _ target: any PeerOperations
+        _ changes: [ChangedDocument], _ source: any PeerOperations, _ target: any PeerOperations, areMissing: Bool
     ) async -> Result<[RevisionsDiff], PeerError> {
         await PeerError.result {
-            var missing = try await target.differences(from: changes)
+            // Storing a revision that is there after all changes nothing (SEMANTICS 200).
+            var missing =
+                areMissing
+                ? changes.map { RevisionsDiff(id: $0.id, missing: $0.leaves, possibleAncestors: []) }
+                : try await target.differences(from: changes)
             if missing.count < changes.count, let former = FormerStates(of: source, at: target) {
                 let lacking = Set(missing.map(\.id))
                 if try await former.reopen(changes.filter({ !lacking.contains($0.id) })) {

@@ -178,10 +178,8 @@ struct ReplicationRun: Sendable {
     private func prepare() async throws -> Beginning {
         let (source, target) = (configuration.source.operations, configuration.target.operations)
         try configuration.filter.check()
-        if configuration.createsTarget { try await target.create() }
-        if configuration.createsSource { try await source.create() }
-        async let sourceConnection = source.connect()
-        async let targetConnection = target.connect()
+        async let sourceConnection = connect(to: source, creates: configuration.createsSource)
+        async let targetConnection = connect(to: target, creates: configuration.createsTarget)
         let (sourceInfo, targetInfo) = try await (sourceConnection, targetConnection)
         if let time = sourceInfo.serverTime ?? targetInfo.serverTime { configuration.database?.observeServerTime(time) }
         let identities = (source: try await source.identity(), target: try await target.identity())
@@ -190,6 +188,7 @@ struct ReplicationRun: Sendable {
         }
         let id = try await configuration.logID()
         var settings = FlowSettings(start: .start, end: sourceInfo.lastSequence)
+        settings.isTargetEmpty = targetInfo.isEmpty
         settings.isContinuous = configuration.isContinuous
         settings.filter = configuration.filter
         settings.hasOnlyWinners = configuration.replicatesOnlyWinners
@@ -226,6 +225,14 @@ struct ReplicationRun: Sendable {
             }
         }
         return beginning
+    }
+
+    /// Connects to a peer, and creates its database if that is missing and wanted.
+    private func connect(to peer: any PeerOperations, creates: Bool) async throws -> PeerInfo {
+        do { return try await peer.connect() } catch let error as PeerError where creates && error.code == .notFound {
+            try await peer.create()
+            return try await peer.connect()
+        }
     }
 
     /// Waits until a retry is due, or until an event makes one worthwhile.

@@ -368,14 +368,3 @@ import Testing
         #expect(!late)
     }
 }
-
-/// A client that reports each request before it sends it.
-private struct TellingClient: HTTPTransport {
-    let client: any HTTPTransport
-    let tell: @Sendable (HTTPRequest) -> Void
-
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        tell(request)
-        return try await client.send(request)
-    }
-}

@@ -145,7 +145,7 @@ struct FlowTests {
 
     // SEMANTICS 113
     @Test func `temporary errors are retried with growing delays, and others end the run`() throws {
-        var settings = FlowSettings(start: .start, end: .start)
+        var settings = FlowSettings(start: .start, end: PeerSequence(1))
         settings.retry.attempts = 4
         var flow = Flow(settings)
         var actions = flow.handle(.begin, jitter: 0)
