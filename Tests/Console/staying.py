@@ -77,7 +77,8 @@ def focus_and_selection_stay(room):
     chosen = page.evaluate("String(getSelection())").split()[0]
     read_again(visit, 3, "_stats")
     expect(page.evaluate(focused) == focus, "the focus is lost")
-    expect(page.evaluate("String(getSelection())").split()[:1] == [chosen], "the selection is lost")
+    now = page.evaluate("String(getSelection())")
+    expect(now.split()[:1] == [chosen], f"“{chosen}” was selected, and “{now}” is")
 
     visit.go("#/db/groceries/changes")
     page.wait_for_selector("text=● live")
