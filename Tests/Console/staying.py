@@ -73,7 +73,8 @@ def focus_and_selection_stay(room):
     page.wait_for_selector("main .tiles strong")
     page.locator("main summary").last.focus()
     focus = page.evaluate(focused)
-    page.evaluate("getSelection().selectAllChildren(document.querySelector('main .tiles strong').parentElement)")
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('main .tiles strong').closest('figcaption'))")
+    # The words of the tile: its value changes.
     chosen = page.evaluate("String(getSelection())").split()[0]
     read_again(visit, 3, "_stats")
     expect(page.evaluate(focused) == focus, "the focus is lost")
