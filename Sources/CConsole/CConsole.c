@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 f6c106288943a5c17a201fbeec4788480bd6c3b324c32d5ed6cd25141c930441
-// Made of them, built: SHA-256 6ed70367dc4e839b40293bbeee3ab776d8f0eee7125f9e62f037417cdb17255f
+// The sources, web:  SHA-256 ad779d96a15d1db5ce87be63d1c24a8d0eb12dbf798d9883652a84c4ede4c622
+// Made of them, built: SHA-256 445a16b8a53ea7d74ee51f828ee838c0c04601de64a4c54c2ef84712d965bbb7
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

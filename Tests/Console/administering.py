@@ -60,6 +60,11 @@ def administrators_come_and_go(room):
         page.wait_for_selector("tr:has-text('ben')")
         expect(roles_of(server, "ben", "first") == ["_admin"], "ben is no administrator")
         expect(visit.axe() == [], str(visit.axe()))
+        page.get_by_role("button", name="New administrator").click()
+        fill(isLeft=False, Name="ben", Password="stolen")
+        page.wait_for_selector("dialog .error:has-text('There is an administrator “ben” already')")
+        expect(roles_of(server, "ben", "first") == ["_admin"], "the password of another one was replaced")
+        page.keyboard.press("Escape")
         page.get_by_role("button", name="Change ben…").click()
         fill(Password="second")
         until(lambda: roles_of(server, "ben", "second") == ["_admin"], "the password is another one")
@@ -207,4 +212,30 @@ def a_backup_is_known(room):
     expect(visit.axe() == [], str(visit.axe()))
 
 
-ADMINISTERING = [administrators_come_and_go, a_user_is_judged_by_the_server, the_log_is_read, a_backup_is_known]
+def permissions_of_others_stay(room):
+    """Who saves permissions that somebody else has changed meanwhile is told so and sees them, and overwrites them only on purpose."""
+    server = room.server
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/groceries/rights")
+    name = page.get_by_label("Members: Names")
+    name.fill("eve")
+    page.keyboard.press("Enter")
+    server.ask("PUT", "groceries/_security", {"admins": {"names": ["zoe"], "roles": []}, "members": {"names": ["carl"], "roles": []}})
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_selector("dialog:has-text('Somebody else has changed the permissions') pre:has-text('zoe')")
+    expect(visit.axe() == [], str(visit.axe()))
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    expect(server.json("GET", "groceries/_security")["admins"]["names"] == ["zoe"], "what somebody else has saved is lost")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Overwrite them").click()
+    page.wait_for_selector("text=Permissions saved")
+    expect(server.json("GET", "groceries/_security")["members"]["names"] == ["eve"], "it is not overwritten")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_timeout(300)
+    expect(page.locator("dialog").count() == 0, "an own change is taken for somebody else's")
+
+
+ADMINISTERING = [administrators_come_and_go, permissions_of_others_stay, a_user_is_judged_by_the_server, the_log_is_read, a_backup_is_known]

@@ -94,6 +94,7 @@ def tables_and_databases_are_imported(room):
     expect(page.locator("main tbody tr").count() == 2)
     page.click("summary:has-text('Options')")
     page.get_by_label("Field with the id").fill("mail")
+    page.wait_for_selector("main tbody tr th:has-text('ben@example.com')")
     store_file(page, "2 documents stored, 0 refused.")
     anna = server.json("GET", "taken/anna@example.com")
     expect(anna["count"] == 1 and anna["address"] == {"city": "Bonn"}, str(anna))
@@ -109,7 +110,7 @@ def tables_and_databases_are_imported(room):
     page.wait_for_selector("tr:has-text('note'):has-text('2-aaaa')")
     expect(names(server, "taken") == {"anna@example.com", "ben@example.com"}, "a preview has stored something")
     expect(visit.axe() == [], str(visit.axe()))
-    store_file(page, "1 document.")
+    store_file(page, "The file held 1 document.")
     note = server.json("GET", "taken/note?revs=true")
     expect(note["text"] == "second" and note["_rev"] == "2-" + "a" * 32 and note["_revisions"]["start"] == 2, str(note))
 
@@ -155,7 +156,7 @@ def an_import_is_stopped(room):
     page.wait_for_timeout(200)
     expect(asked == ["confirm"], "an import is left without a question")
     page.get_by_role("button", name="Stop").click()
-    page.wait_for_selector("[role=status]:has-text('The import was stopped')")
+    page.wait_for_selector("[role=status]:has-text('The import was stopped. At least')")
     count = lambda: server.json("GET", "taken")["doc_count"]
     last = [-1]
 

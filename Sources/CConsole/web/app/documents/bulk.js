@@ -60,7 +60,7 @@ export async function deleteMany(db, chosen, signal) {
   const designs = ids.filter(id => id.startsWith('_design/')).length;
   const label = t.bulk.delete(ids.length);
   const warn = words => h('p', { class: 'warn' }, words);
-  const result = { done: 0, refused: [], deleted: [] };
+  const result = { done: 0, refused: [], deleted: [], stayed: 0 };
   return working({
     title: t.bulk.question(label), label, kind: 'danger', ids: () => [...chosen.keys()], result, begin: () => { result.refused = []; },
     body: [h('p', {}, t.bulk.deletionsReplicate), conflicts > 0 && warn(t.bulk.inConflict(conflicts, staying.size)),
@@ -68,7 +68,7 @@ export async function deleteMany(db, chosen, signal) {
     async work(part) {
       for (const row of await write(db, part.map(_id => ({ _id, _rev: chosen.get(_id), _deleted: true })))) {
         if (row.error) { result.refused.push(row); continue; }
-        if (!staying.has(row.id)) result.deleted.push({ id: row.id, rev: chosen.get(row.id) });
+        if (staying.has(row.id)) result.stayed += 1; else result.deleted.push({ id: row.id, rev: chosen.get(row.id) });
         chosen.delete(row.id);
         result.done += 1;
       }

@@ -278,7 +278,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     };
     // Another leaf of a conflict has won, so that nothing could be written in the place of the deletion.
     const isFinal = id.startsWith('_local/') || loaded.tree?.isConflict;
-    toast(t.doc.isDeleted(visible(id)), isFinal ? undefined : { label: t.common.undo, run: undo });
+    toast((loaded.tree?.isConflict ? t.doc.winnerIsDeleted : t.doc.isDeleted)(visible(id)), isFinal ? undefined : { label: t.common.undo, run: undo });
   }
 
   const mayLeave = unsaved(() => area.isChanged, signal);

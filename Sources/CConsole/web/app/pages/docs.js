@@ -146,7 +146,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   }
 
   function remove() {
-    done(() => deleteMany(db, chosen.chosen, signal), result => t.bulk.deleted(result.done));
+    done(() => deleteMany(db, chosen.chosen, signal), result => t.bulk.deleted(result.deleted.length, result.stayed));
   }
 
   const jump = h('input', { 'aria-label': t.docs.jumpToAnId, placeholder: t.docs.jumpToId });

@@ -10,6 +10,7 @@ import { bytes, number, short, t } from '../words.js';
 
 const SHOWN = 5; // ids of what could not be exported
 const CUT = 120; // characters of a document of a preview
+const CALM = 300; // milliseconds without a key before the preview follows a typed name
 const LISTED = 200; // refused documents
 const LARGE = 64_000_000; // bytes; a larger file is sent for a preview only on demand
 const KINDS = ['json', 'csv', 'couchdb', 'couchbackup', 'pouchdb', 'couchbase1', 'cloudant', 'cblite', 'mongo', 'firestore', 'realm'];
@@ -64,7 +65,8 @@ export default function page({ db, signal, setTitle, setSame }) {
   const select = (values, on = {}) => h('select', { on }, Object.entries(values).map(([value, words]) => h('option', { value }, words)));
   const kinds = select({ '': t.files.byItsContent, ...Object.fromEntries(KINDS.map(kind => [kind, kind])) }, { change: () => look() });
   const [collections, conflict] = [select({}, { change: () => look() }), select({ '': t.files.fail, overwrite: t.files.overwrite, skip: t.files.skip })];
-  const member = h('input', { autocomplete: 'off', spellcheck: 'false' });
+  const member = h('input', { autocomplete: 'off', spellcheck: 'false', on: { input() { clearTimeout(typing); typing = setTimeout(() => look(false, true), CALM); } } });
+  let typing = 0;
   const [winners, strict] = [box(t.files.keepWinner), box(t.files.strict)];
   const ofDatabases = h('div', { class: 'stack', hidden: true }, h('p', { hidden: true }, field(t.files.collection, collections)), winners);
   const ofDumps = h('div', { class: 'stack', hidden: true }, field(t.files.idMember, member, t.files.idMemberHint), field(t.files.ifThere, conflict));
@@ -89,12 +91,14 @@ export default function page({ db, signal, setTitle, setSame }) {
     look();
   }
 
-  async function look(isWanted = false) {
+  /** Shows what the server says of the file; with `isKept` what is shown stays until then. */
+  async function look(isWanted = false, isKept = false) {
+    clearTimeout(typing);
     looking.abort();
     looking = new AbortController();
     const [chosen, until] = [file.files[0], AbortSignal.any([signal, looking.signal])];
     replace(report);
-    replace(preview);
+    if (!isKept) replace(preview);
     if (!chosen) return;
     try {
       const part = await beginningOf(chosen);
@@ -106,7 +110,7 @@ export default function page({ db, signal, setTitle, setSame }) {
         return;
       }
       const words = h('span', { role: 'status' });
-      replace(preview, about, h('p', { class: 'toolbar' }, words, button(t.settle.stop, () => { looking.abort(); replace(preview); })));
+      if (!isKept) replace(preview, about, h('p', { class: 'toolbar' }, words, button(t.settle.stop, () => { looking.abort(); replace(preview); })));
       const onSent = sent => { words.textContent = saying(sent, part ?? chosen); };
       onSent(0);
       const text = await sendFile(db, part ?? chosen, { ...asked(chosen), dry_run: true }, { signal: until, onSent });
@@ -149,12 +153,12 @@ export default function page({ db, signal, setTitle, setSame }) {
 
   const store = chosen => {
     const refused = [];
-    let [all, told, timer] = [0, '', 0];
+    let [all, stored, timer] = [0, 0, 0];
     const showRefused = () => { timer = 0; replace(report, faults(refused, all, t.files.refused)); };
     const onLine = ({ progress, ...row }) => {
       if (progress) {
-        told = t.files.imported(progress.imported, progress.failed);
-        storing.tell(told, progress.fraction ?? 0, progress.fraction === undefined ? 0 : 1);
+        stored = progress.imported;
+        storing.tell(t.files.imported(stored, progress.failed), progress.fraction ?? 0, progress.fraction === undefined ? 0 : 1);
         return;
       }
       all += 1;
@@ -167,9 +171,10 @@ export default function page({ db, signal, setTitle, setSame }) {
       onSent(0);
       const result = await sendFile(db, chosen, asked(chosen), { signal: until, onSent, onLine });
       if (all > 0) showRefused();
-      return [t.files.importIsDone, 'imported' in result ? t.files.imported(result.imported, result.failed) + t.files.others(result) : t.files.holds(result),
-        ...(result.notes ?? result.left_out ?? [])].join(' ');
-    }, () => [t.files.importIsStopped, told].join(' '));
+      const out = result.left_out?.length ? [t.files.leftOut + result.left_out.join('; ')] : result.notes ?? [];
+      return [t.files.importIsDone, 'imported' in result ? t.files.imported(result.imported, result.failed) + t.files.others(result) : t.files.held(t.files.holds(result)),
+        ...out].join(' ');
+    }, () => t.files.importIsStopped(stored));
   };
 
   /** Documents and parts of them that are not taken, as far as they are listed. */

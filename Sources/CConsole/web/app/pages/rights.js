@@ -1,9 +1,9 @@
 /** Who may use a database: a form, or the security object itself. */
 import { ask, path } from '../api.js';
 import { setQuery } from '../router.js';
-import { h, bdi, button, field, head, replace } from '../parts/dom.js';
+import { h, bdi, button, field, head, pre, replace } from '../parts/dom.js';
 import { toast } from '../parts/toast.js';
-import { panel, errorBox, unsaved } from '../parts/panel.js';
+import { panel, dialog, errorBox, unsaved } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
 import { GROUPS, LISTS, differences, listsOf, sentence, withLists } from '../documents/permissions.js';
 import { parse, stringify } from '../value/json.js';
@@ -26,6 +26,7 @@ export default function page({ db, query, signal, setTitle, setSame }) {
   const area = codeArea({ text: '{}', label: t.rights.theSecurityObject });
   const offered = Object.fromEntries(LISTS.map(list => [list, h('datalist', { id: `known-${list}` })]));
   let [value, lists, stored] = [new Map(), listsOf(new Map()), '{}'];
+  let read = ''; // the object as the server last told it
   let isForm = query.as !== 'json';
   let [turn, timer] = [0, 0]; // of judging a user
 
@@ -44,8 +45,10 @@ export default function page({ db, query, signal, setTitle, setSame }) {
     h('section', { class: 'card stack' }, h('h2', {}, t.rights.checkAUser), field(t.common.name, asked), check),
     h('section', { class: 'card' }, h('h2', {}, t.rights.notSavedYet), changes)));
   const modes = [[true, t.rights.asForm], [false, t.rights.asJson]].map(([mode, label]) => button(label, () => show(mode)));
-  const main = panel(async () => (await ask(path`${db}/_security`, { signal })).text, text => {
-    load(text);
+  const ofServer = async () => format((await ask(path`${db}/_security`, { signal })).text.trim());
+  const main = panel(ofServer, found => {
+    read = found;
+    load(found);
     return [h('div', { class: 'seg' }, modes), told, form, area.element];
   }, { label: t.rights.readingTheRights });
 
@@ -142,7 +145,13 @@ export default function page({ db, query, signal, setTitle, setSame }) {
       return;
     }
     try {
+      // The object has no revision that would tell of a change by somebody else.
+      const now = await ofServer();
+      if (now !== read && !await dialog({
+        title: t.rights.changedMeanwhile, body: pre(now, t.rights.theSecurityObject), actions: [{ label: t.rights.overwrite, kind: 'danger', run: () => true }],
+      })) return;
       await ask(path`${db}/_security`, { method: 'PUT', text: sent });
+      read = await ofServer();
       load(sent);
       toast(t.rights.areSaved);
     } catch (error) { replace(problems, errorBox(error)); }

@@ -91,7 +91,7 @@ export default {
     readingTheTasks: 'Aufgaben werden gelesen', nothingIsBeingDone: 'Zurzeit läuft nichts.', documentsWritten: n => `${documents(n)} geschrieben `, since: a => `seit ${a}`,
   },
   log: {
-    readingTheLog: 'Protokoll wird gelesen', whatIsKept: 'Die neuesten Ereignisse und Anfragen, die misslangen, abbrachen oder mindestens eine Sekunde dauerten. Der Server behält sie im Speicher, bis er endet.',
+    readingTheLog: 'Protokoll wird gelesen', whatIsKept: 'Die neuesten Ereignisse und Anfragen, die am Server misslangen, abbrachen oder mindestens eine Sekunde dauerten. Der Server behält sie im Speicher, bis er endet.',
     error: 'Fehler', warning: 'Warnung', notice: 'Hinweis', level: 'Stufe', line: 'Ereignis oder Anfrage', timeInUtc: 'Zeit (UTC)', partOfALine: 'Teil einer Zeile', noLineFits: 'Keine Zeile passt', isEmpty: 'Das Protokoll ist leer', linesCount: n => count(n, 'Zeile', 'Zeilen'),
   },
   changes: {
@@ -150,7 +150,7 @@ export default {
     theStoredRevisionIsCopied: 'Kopiert wird die gespeicherte Revision mit ihren Anhängen, nicht, was gerade eingegeben wird.', idOfTheCopy: 'ID der Kopie', aTombstoneIsWritten: 'Die Löschung wird auf jede Kopie repliziert.',
     theDocumentIsInConflict: ' Das Dokument ist im Konflikt: ein anderes Blatt wird Gewinner, und das Dokument bleibt.', aNewDocument: 'Ein neues Dokument',
     theServerHasMadeIt: 'vom Server vergeben; geben Sie stattdessen eine eigene ein', check: 'Prüfen', copyButton: 'Duplizieren…', tree: 'Baum',
-    unsaved: 'Nicht gespeicherte Änderungen', isDeleted: id => `„${id}“ gelöscht`, isRestored: (id, rev) => `„${id}“ als ${rev} wiederhergestellt`,
+    unsaved: 'Nicht gespeicherte Änderungen', isDeleted: id => `„${id}“ gelöscht`, winnerIsDeleted: id => `Die gewinnende Bearbeitung von „${id}“ gelöscht; nun gewinnt eine andere`, isRestored: (id, rev) => `„${id}“ als ${rev} wiederhergestellt`,
   },
   docs: {
     new: 'Neues Dokument', documentsTitle: db => `${db}: Dokumente`, search: 'Suche', searchHint: 'ID, mi*, count > 1 oder {"selector": …}', membersShownAsColumns: 'Spalten', columnsNameCount: 'Spalten: name,count',
@@ -170,7 +170,7 @@ export default {
     namesOfTheServer: 'Namen, die mit einem Unterstrich beginnen, gehören dem Server.', setAField: 'Ein Feld setzen',
     aRevisionOfEach: n => `Von ${count(n, 'Dokument', 'Dokumenten')} wird eine neue Revision geschrieben. Alle anderen Felder bleiben.`, field: 'Feld', nameOrPointer: 'ein Name oder ein JSON-Zeiger wie /address/city', value: 'Wert',
     asJSON: 'JSON: Text steht in Anführungszeichen', setIn: n => `In ${count(n, 'Dokument', 'Dokumenten')} setzen`, isGone: 'es ist nicht mehr da', noRoom: pointer => `was ${pointer} enthält, ist kein Objekt`,
-    exported: n => `${documents(n)} exportiert.`, written: n => `${documents(n)} geschrieben.`, hadIt: n => ` ${documents(n)} ${n === 1 ? 'hatte' : 'hatten'} es schon.`, deleted: n => `${documents(n)} gelöscht.`,
+    exported: n => `${documents(n)} exportiert.`, written: n => `${documents(n)} geschrieben.`, hadIt: n => ` ${documents(n)} ${n === 1 ? 'hatte' : 'hatten'} es schon.`, deleted: (n, stayed) => `${documents(n)} gelöscht.${stayed ? ` ${documents(stayed)} im Konflikt ${stayed === 1 ? 'bleibt' : 'bleiben'}: nur die gewinnende Bearbeitung wurde gelöscht.` : ''}`,
     restored: n => `${count(n, 'Dokument', 'Dokumente')} wiederhergestellt.`,
   },
   journal: {
@@ -264,7 +264,7 @@ export default {
     isUnknown: 'Es gibt kein Konto dieses Namens, also hat er keine Rollen.', anObjectWithLists: 'Ein Sicherheitsobjekt hat „members“ und „admins“, jedes mit Listen „names“ und „roles“.',
     everyone: 'alle, die der Server einlässt', everyoneWithRole: role => `alle mit der Rolle „${role}“`, serversAdministrators: 'die Administratoren des Servers',
     whoMayDoWhat: (readers, admins) => `Dokumente lesen und schreiben: ${readers}. Designdokumente und Berechtigungen ändern: ${admins}.`, anAdministrator: 'als Administrator des Servers', ofTheDatabase: 'als Administrator der Datenbank', byName: 'dem Namen nach',
-    byRole: role => `durch die Rolle „${role}“`, openToAll: 'die Datenbank hat keine Mitglieder, also dürfen es alle', areSaved: 'Berechtigungen gespeichert',
+    byRole: role => `durch die Rolle „${role}“`, openToAll: 'die Datenbank hat keine Mitglieder, also dürfen es alle', areSaved: 'Berechtigungen gespeichert', changedMeanwhile: 'Jemand anderes hat die Berechtigungen geändert', overwrite: 'Überschreiben',
   },
   server: {
     requests: 'Anfragen', timeOf95OfRequests: '95. Perzentil', answersOf4xxAnd5xx: 'Antworten 4xx und 5xx', documentsWritten: 'Geschriebene Dokumente', feedsThatWait: 'Live-Feeds', openDatabases: 'Offene Datenbanken',
@@ -286,7 +286,7 @@ export default {
     new: 'Neuer Benutzer', readingTheUsers: 'Benutzer werden gelesen', noNameBeginsSo: part => `Kein Benutzer passt zu „${part}“`,
     usersCount: n => count(n, 'Benutzer', 'Benutzer'), theFirst: n => `die ersten ${numbers.format(n)} Benutzer`, thereIsNoUserYet: 'Noch keine Benutzer', roles: 'Rollen', rolesLabel: 'Rollen', change: 'Ändern…',
     changeOfName: name => `${name} ändern…`, changeHeading: name => `${name} ändern`, aNewUser: 'Ein neuer Benutzer', separatedByCommas: 'durch Kommas getrennt', emptyTheOldOneStays: 'leer: das alte bleibt',
-    theUserCantLog: 'Der Benutzer kann sich nicht mehr anmelden; laufende Sitzungen enden.', administrators: 'Administratoren des Servers',
+    theUserCantLog: 'Der Benutzer kann sich nicht mehr anmelden; laufende Sitzungen enden.', isThere: name => `Einen Administrator „${name}“ gibt es schon. Das Passwort wird in der Liste geändert.`, administrators: 'Administratoren des Servers',
     areSetWhere: 'Hier werden sie nur mit live_settings in der Konfiguration des Servers geändert. „settle serve --admin NAME“ legt beim nächsten Start einen an oder setzt dessen Passwort.',
     newAdministrator: 'Neuer Administrator', mayDoEverything: 'Ein Administrator des Servers darf alles. Ein neues Passwort beendet alle Sitzungen seines Besitzers.',
     theAdministratorLoses: 'Alle Rechte eines Administrators gehen verloren, und laufende Sitzungen enden.', someAreSetElsewhere: 'Wer beim Start des Servers gesetzt wird, kann nur dort geändert werden; der letzte kann nicht entfernt werden.',
@@ -390,7 +390,7 @@ export default {
     others: told => [told.known && ` ${numbers.format(told.known)} schon bekannt.`, told.skipped && ` ${numbers.format(told.skipped)} ausgelassen.`,
       told.lost_attachments && ` ${count(told.lost_attachments, 'Anhang', 'Anhänge')} ohne Inhalt.`].filter(Boolean).join(''),
     lineLabel: 'Zeile', edit: 'eine Bearbeitung', importIt: 'Importieren', leftOut: 'Ausgelassen: ', whatIsWritten: 'Dokumente mit einer Revision werden als diese gespeichert und können Konflikte machen; alle anderen sind Bearbeitungen.',
-    imported: (written, refused) => `${documents(written)} gespeichert, ${numbers.format(refused)} abgelehnt.`, importIsDone: 'Der Import ist vollständig.', importIsStopped: 'Der Import wurde angehalten. Gespeichertes bleibt.',
+    imported: (written, refused) => `${documents(written)} gespeichert, ${numbers.format(refused)} abgelehnt.`, importIsDone: 'Der Import ist vollständig.', importIsStopped: n => `Der Import wurde angehalten. ${n > 0 ? `Mindestens ${documents(n)} gespeichert` : 'Gespeichertes bleibt'}; der Server beendet, was er gerade speichert.`, held: words => `Die Datei enthielt ${words}`,
     refused: n => `Abgelehnt: ${n}`, wouldBeRefused: n => `Nicht übernommen: ${n}`,
   },
 };

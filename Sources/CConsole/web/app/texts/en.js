@@ -77,7 +77,8 @@ export default {
     others: told => [told.known && ` ${numbers.format(told.known)} known already.`, told.skipped && ` ${numbers.format(told.skipped)} skipped.`,
       told.lost_attachments && ` ${count(told.lost_attachments, 'attachment')} without content.`].filter(Boolean).join(''),
     lineLabel: 'Line', edit: 'an edit', importIt: 'Import', whatIsWritten: 'Documents with a revision are stored as that revision, and can make conflicts; all others are edits.', leftOut: 'Left out: ',
-    imported: (written, refused) => `${count(written, 'document')} stored, ${numbers.format(refused)} refused.`, importIsDone: 'The import is complete.', importIsStopped: 'The import was stopped. What was stored stays.',
+    imported: (written, refused) => `${count(written, 'document')} stored, ${numbers.format(refused)} refused.`, importIsDone: 'The import is complete.', importIsStopped: n => `The import was stopped. ${n > 0 ? `At least ${count(n, 'document')} stored` : 'What was stored stays'}; the server ends with what it is storing now.`,
+    held: words => `The file held ${words}`,
     refused: n => `Refused: ${n}`, wouldBeRefused: n => `Not taken: ${n}`,
   },
   clash: {
@@ -128,7 +129,7 @@ export default {
     readingTheTasks: 'Loading tasks', nothingIsBeingDone: 'Nothing is running', documentsWritten: n => `${count(n, 'document')} written `, since: a => `since ${a}`,
   },
   log: {
-    readingTheLog: 'Loading log', whatIsKept: 'The newest events, and requests that failed, were cut off or took a second or more. The server keeps them in memory until it stops.',
+    readingTheLog: 'Loading log', whatIsKept: 'The newest events, and requests that failed in the server, were cut off or took a second or more. The server keeps them in memory until it stops.',
     error: 'Error', warning: 'Warning', notice: 'Notice', level: 'Level', line: 'Event or request', timeInUtc: 'Time (UTC)', partOfALine: 'part of a line', noLineFits: 'No line matches', isEmpty: 'The log is empty',
     linesCount: n => count(n, 'line'),
   },
@@ -191,7 +192,7 @@ export default {
     copy: 'Duplicate', theStoredRevisionIsCopied: 'The stored revision is copied with its attachments, not what is being typed.', idOfTheCopy: 'ID of the copy',
     aTombstoneIsWritten: 'The deletion replicates to every copy.', theDocumentIsInConflict: ' The document is in conflict: another leaf becomes the winner, and the document stays.', aNewDocument: 'A new document',
     theServerHasMadeIt: 'made by the server; type one of your own to replace it', check: 'Check', copyButton: 'Duplicate…', tree: 'Tree',
-    unsaved: 'Unsaved changes', isDeleted: id => `“${id}” deleted`, isRestored: (id, rev) => `“${id}” restored as ${rev}`,
+    unsaved: 'Unsaved changes', isDeleted: id => `“${id}” deleted`, winnerIsDeleted: id => `The winning edit of “${id}” deleted; another edit is the winner now`, isRestored: (id, rev) => `“${id}” restored as ${rev}`,
   },
   docs: {
     new: 'New document', documentsTitle: db => `${db}: documents`, search: 'Search', searchHint: 'id, mi*, count > 1, or {"selector": …}', membersShownAsColumns: 'Columns', columnsNameCount: 'columns: name,count',
@@ -211,7 +212,7 @@ export default {
     namesOfTheServer: 'Names that begin with an underscore belong to the server.', setAField: 'Set a field', aRevisionOfEach: n => `A new revision of ${count(n, 'document')} is written. All other fields stay.`,
     field: 'Field', fieldHint: '/status', nameOrPointer: 'a name, or a JSON pointer such as /address/city', value: 'Value', asJSON: 'JSON: text stands in quotes', setIn: n => `Set it in ${count(n, 'document')}`,
     isGone: 'it is not there anymore', noRoom: pointer => `what contains ${pointer} is not an object`, exported: n => `${count(n, 'document')} exported.`, written: n => `${count(n, 'document')} written.`,
-    hadIt: n => ` ${count(n, 'document')} had it already.`, deleted: n => `${count(n, 'document')} deleted.`, restored: n => `${count(n, 'document')} restored.`,
+    hadIt: n => ` ${count(n, 'document')} had it already.`, deleted: (n, stayed) => `${count(n, 'document')} deleted.${stayed ? ` ${count(stayed, 'document')} in conflict ${stayed === 1 ? 'stays' : 'stay'}: only the winning edit was deleted.` : ''}`, restored: n => `${count(n, 'document')} restored.`,
   },
   journal: {
     journalTitle: db => `${db}: journal`, readingTheJournal: 'Loading journal', thisDatabaseKeepsNoJournal: 'This database keeps no journal', keepAJournal: 'Keep a journal', stopTheJournal: 'Stop the journal…',
@@ -296,7 +297,7 @@ export default {
     rolesOf: roles => roles ? `Roles: ${roles}` : 'No roles', isUnknown: 'There is no account of this name, so it has no roles.',
     anObjectWithLists: 'A security object has “members” and “admins”, each with lists of “names” and “roles”.', everyone: 'everyone whom the server lets in', everyoneWithRole: role => `everyone with the role “${role}”`,
     serversAdministrators: 'the server’s administrators', whoMayDoWhat: (readers, admins) => `Documents are read and written by: ${readers}. Design documents and permissions are changed by: ${admins}.`,
-    anAdministrator: 'an administrator of the server', ofTheDatabase: 'an administrator of the database', byName: 'by name', byRole: role => `by the role “${role}”`, areSaved: 'Permissions saved',
+    anAdministrator: 'an administrator of the server', ofTheDatabase: 'an administrator of the database', byName: 'by name', byRole: role => `by the role “${role}”`, areSaved: 'Permissions saved', changedMeanwhile: 'Somebody else has changed the permissions', overwrite: 'Overwrite them',
   },
   server: {
     requests: 'Requests', timeOf95OfRequests: '95th percentile', answersOf4xxAnd5xx: 'Answers of 4xx and 5xx', documentsWritten: 'Documents written', feedsThatWait: 'Live feeds', openDatabases: 'Open databases',
@@ -325,7 +326,7 @@ export default {
     new: 'New user', readingTheUsers: 'Loading users', noNameBeginsSo: part => `No user matches “${part}”`, usersCount: n => count(n, 'user'),
     theFirst: n => `the first ${count(n, 'user')}`, thereIsNoUserYet: 'No users yet', roles: 'Roles', rolesLabel: 'roles', change: 'Change…', changeOfName: name => `Change ${name}…`,
     changeHeading: name => `Change ${name}`, aNewUser: 'A new user', separatedByCommas: 'separated by commas', emptyTheOldOneStays: 'empty: the old one stays',
-    theUserCantLog: 'The user can’t log in any more; running sessions end.', administrators: 'Administrators of the server',
+    theUserCantLog: 'The user can’t log in any more; running sessions end.', isThere: name => `There is an administrator “${name}” already. Change the password in the list.`, administrators: 'Administrators of the server',
     areSetWhere: 'They are changed here only with live_settings in the configuration of the server. “settle serve --admin NAME” adds one, or sets the password of one, at its next start.',
     newAdministrator: 'New administrator', mayDoEverything: 'An administrator of the server may do everything. A new password ends all sessions of its owner.',
     theAdministratorLoses: 'All rights of an administrator are lost, and running sessions end.', someAreSetElsewhere: 'Those that are set when the server is started can be changed only there, and the last one can’t be removed.',

@@ -38,6 +38,7 @@ export function administrators(signal) {
       title: known === undefined ? t.users.newAdministrator : t.users.changeHeading(known),
       body: h('div', { class: 'stack' }, field(t.common.name, name), field(t.common.password, password), h('p', { class: 'muted' }, t.users.mayDoEverything)),
       actions: [{ label: t.common.save, kind: 'primary', run: async () => {
+        if (known === undefined && (await read()).includes(name.value)) throw new Error(t.users.isThere(name.value));
         await ask(placeOf(name.value), { method: 'PUT', json: password.value });
         // The own session has ended with the old password.
         if (name.value === session.name) await logInAs(name.value, password.value).catch(() => {});
