@@ -106,6 +106,7 @@ def commands_are_copied(room):
     page.keyboard.press("Enter")
     page.wait_for_selector("dialog.commands :text('Copied.')")
     page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
     page.keyboard.press("/")
     page.keyboard.press("Control+v")
     search = page.get_by_label("Search", exact=True)

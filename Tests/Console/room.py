@@ -189,8 +189,11 @@ class Visit:
         return place + "app/"
 
     def settled(self):
-        """Waits until nothing is being read."""
-        self.page.wait_for_function("() => !document.querySelector('[aria-busy=true]')")
+        """Waits until the page of the address is shown and nothing is being read."""
+        self.page.wait_for_function("""() => {
+          const [shown, place] = [document.querySelector('[data-shown]')?.dataset.shown, location.hash].map(hash => hash?.split('?')[0]);
+          return (shown === undefined || shown === place) && !document.querySelector('[aria-busy=true]');
+        }""")
 
     def later(self, seconds):
         """Lets time pass on the page, which has a clock of its own: what it does again and again it does at once."""

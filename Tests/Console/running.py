@@ -206,7 +206,7 @@ def main(scenarios, core, take_pictures, description):
     options.add_argument("--only", help="names of scenarios, separated by commas")
     options.add_argument("--browser", choices=("chromium", "firefox"), help="one browser alone; Firefox does the core of the scenarios")
     options.add_argument("--engine", choices=sorted(ENGINES), default="files", help="where the databases are; with PostgreSQL the core of the scenarios")
-    options.add_argument("--jobs", type=int, default=3, help="how many run at once")
+    options.add_argument("--jobs", type=int, default=2, help="how many run at once")
     options.add_argument("--compare", action="store_true", help="compare pictures of the pages with those that are kept, and nothing else")
     options.add_argument("--keep", action="store_true", help="keep pictures of the pages as they are now")
     options.add_argument("--pictures", help="the folder of pictures for the documentation, which are made in place of the scenarios")
