@@ -1,5 +1,5 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 ad779d96a15d1db5ce87be63d1c24a8d0eb12dbf798d9883652a84c4ede4c622
+// The sources, web:  SHA-256 96341dbfd38c9d3777d1bd6c0ebddfdd4fcba9c1d3483e8c89d25f422486a784
 // Made of them, built: SHA-256 445a16b8a53ea7d74ee51f828ee838c0c04601de64a4c54c2ef84712d965bbb7
 #include "CConsole.h"
 

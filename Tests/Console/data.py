@@ -309,7 +309,7 @@ def databases_by_any_part(room):
     page.keyboard.press("/")
     page.keyboard.type("Needle")
     page.wait_for_selector("text=/^1 of [0-9]+ match$/")
-    # The number is told before the rows are read.
+    # The page shows the number before it has read the rows.
     page.wait_for_selector("tbody tr:only-child:has-text('zz-needle-here')")
     page.reload()
     page.wait_for_selector("text=/^1 of [0-9]+ match$/")

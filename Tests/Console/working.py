@@ -1,4 +1,4 @@
-"""Scenarios of working: a list of conflicts is worked off, what is done is told and can be taken back, and an edit can be undone."""
+"""Scenarios of working: a list of conflicts is worked off, messages report finished actions, which can be taken back, and an edit can be undone."""
 import json
 import urllib.error
 
@@ -92,7 +92,7 @@ def conflicts_are_worked_off(room):
 
 
 def what_is_done_is_told(room):
-    """What is done is told in the corner for six seconds, longer while it is hovered or has the focus, and undoes a deletion; errors are told on the page."""
+    """A message in the corner reports a finished action for six seconds, longer under the pointer or with the focus, and undoes a deletion; errors stand on the page."""
     server = room.server
     visit = room.visit(clock=True)
     visit.log_in()

@@ -7,16 +7,8 @@ struct FaultTests {
 
     /// Checks the faults of a repository; returns the script's status and complaints.
     private func check(in root: URL) throws -> (status: Int32, complaints: String) {
-        let python = Process()
-        python.executableURL = URL(filePath: "/usr/bin/env")
-        python.arguments = ["python3", root.appending(path: Self.script).path, "check"]
-        let complaints = Pipe()
-        python.standardError = complaints
-        python.standardInput = FileHandle.nullDevice
-        try python.run()
-        let data = complaints.fileHandleForReading.readDataToEndOfFile()
-        python.waitUntilExit()
-        return (python.terminationStatus, String(decoding: data, as: UTF8.self))
+        let (status, output) = try PythonScript(path: Self.script).run(in: root, ["check"])
+        return (status, output)
     }
 
     /// Checks faults in a repository of one source file and one suite, with the real script.

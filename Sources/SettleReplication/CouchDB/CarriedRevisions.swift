@@ -86,8 +86,7 @@ struct CarriedRevisions: Sendable {
     mutating func dequeue(_ requests: [RevisionRequest], budget: Int) -> [PeerRevision] {
         var (found, rest) = ([PeerRevision](), budget)
         for request in requests {
-            guard rest > 0 || found.isEmpty, let revision = newest.revisions[request.id] ?? older[request.id],
-                revision.revision == request.revision
+            guard rest > 0 || found.isEmpty, let revision = revision(request)
             else { break }
             newest.revisions[request.id] = nil
             older[request.id] = nil
@@ -98,7 +97,10 @@ struct CarriedRevisions: Sendable {
     }
 
     /// Whether a revision is here.
-    func has(_ request: RevisionRequest) -> Bool {
-        (newest.revisions[request.id] ?? older[request.id])?.revision == request.revision
+    func has(_ request: RevisionRequest) -> Bool { revision(request) != nil }
+
+    private func revision(_ request: RevisionRequest) -> PeerRevision? {
+        let revision = newest.revisions[request.id] ?? older[request.id]
+        return revision?.revision == request.revision ? revision : nil
     }
 }

@@ -17,7 +17,7 @@ struct ImportRun: Sendable {
     ///   otherwise a stream of lines, which this thread then fills.
     func run(_ answer: Promise<HTTPResponse>) {
         do { try run(in: ImportFolder(in: context.databases.makeUploadFolder()), answer) } catch {
-            answer.fulfil(.error(told(error)))
+            answer.fulfil(.error(httpError(error)))
         }
     }
 
@@ -118,8 +118,8 @@ struct ImportRun: Sendable {
                 }
             return ["result": .object(result)]
         } catch {
-            let told = told(error)
-            return ["error": .string(told.error), "reason": .string(told.reason)]
+            let answer = httpError(error)
+            return ["error": .string(answer.error), "reason": .string(answer.reason)]
         }
     }
 
@@ -164,12 +164,12 @@ struct ImportRun: Sendable {
             seconds: (ContinuousClock.now - start).inSeconds)
     }
 
-    /// The error that a client is told; one of the server is in the log.
-    private func told(_ error: any Error) -> HTTPError {
-        let told = HTTPError(error)
-        if told.status >= 500 {
+    /// The error for the client. An error of the server is also logged.
+    private func httpError(_ error: any Error) -> HTTPError {
+        let answer = HTTPError(error)
+        if answer.status >= 500 {
             context.options.log?.warning("an import failed: \(error)", ["db": context.parameter("db")])
         }
-        return told
+        return answer
     }
 }

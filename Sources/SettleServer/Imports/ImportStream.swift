@@ -4,7 +4,7 @@ internal import SettlePlatform
 
 /// The answer of an import: lines that the importing thread adds, and that the connection sends.
 ///
-/// The thread waits while the client reads nothing, and is told when the client is gone.
+/// The thread waits while the client reads nothing, and ends the import when the client has disconnected.
 final class ImportStream: ResponseStream {
     private struct State {
         /// Lines that are not sent yet.

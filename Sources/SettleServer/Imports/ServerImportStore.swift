@@ -6,7 +6,7 @@ internal import SettleImport
 /// Stores the documents of a file in a database of the server, with the checks of any write over HTTP: design documents are
 /// for administrators and have a form, documents have a largest size, and validation functions are asked.
 ///
-/// A batch is no transaction, because functions run between its reads and its writes.
+/// A batch is not one transaction, because functions run between its reads and its writes.
 struct ServerImportStore: ImportStore {
     private let base: DatabaseImportStore
     private let database: Database

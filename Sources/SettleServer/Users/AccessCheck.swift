@@ -72,10 +72,9 @@ struct AccessCheck: Sendable {
     func standing(of user: User, _ security: SecurityObject) -> AccessStanding {
         // A server may refuse all requests without a login.
         if user.name == nil, options.anonymousAccess != .everywhere {
-            return AccessStanding(isAdmin: false, isMember: false, reasons: [])
+            return AccessStanding(reasons: [])
         }
-        return AccessStanding(
-            isAdmin: security.isAdmin(user), isMember: security.isMember(user), reasons: security.reasons(for: user))
+        return AccessStanding(reasons: security.reasons(for: user))
     }
 
     private func checkServerAdmin(_ user: User) throws {
@@ -141,10 +140,12 @@ struct AccessStanding: Sendable {
         }
     }
 
-    let isAdmin: Bool
-    let isMember: Bool
     /// The reasons for both rights, those of administrators first.
     let reasons: [Reason]
+    /// Whether there is a reason for the right of an administrator.
+    var isAdmin: Bool { reasons.contains { $0.right == .admin } }
+    /// Whether there is a reason for the right of a member.
+    var isMember: Bool { reasons.contains { $0.right == .member } }
 }
 
 // MARK: - AccessEndpoints

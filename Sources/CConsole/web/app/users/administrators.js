@@ -7,7 +7,7 @@ import { t } from '../words.js';
 
 /** The part of a page about administrators, and what reads it. */
 export function administrators(signal) {
-  /** The names, where they can be changed; none for whoever is no administrator of the server. */
+  /** The names, if they can be changed; empty if the user is not an administrator of the server. */
   async function read() {
     try {
       return Object.keys((await ask('_node/_local/_config/admins', { signal, quiet: true, isLogin: !session.isAdmin })).json);
