@@ -155,10 +155,10 @@ struct ConflictQueue: Sendable {
     /// Begins the search for existing conflicts.
     mutating func beginSweep() { isSweeping = true }
 
-    /// Adds the documents that the search found; `goesOn` says whether the search continues. A conflict that has
+    /// Adds the documents that the search found; `goesOn` says whether the search continues. A conflict that is being settled or has
     /// failed since the start of the search is not tried again.
     mutating func receive(_ found: [DocumentID], goesOn: Bool) {
-        for id in found where !failed.contains(id) { add(id) }
+        for id in found where !failed.contains(id) && !active.contains(id) { add(id) }
         isSweeping = goesOn
         if !goesOn { failed = [] }
     }

@@ -25,4 +25,20 @@ import Testing
         queue.receive(["stored"], goesOn: false)
         #expect(queue.next() == "stored", "a new search tries all that it finds")
     }
+
+    @Test func `a conflict that is being settled is not settled again because a search finds it`() {
+        var queue = ConflictQueue(atOnce: 2)
+        queue.beginSweep()
+        queue.add("stored")
+        #expect(queue.next() == "stored")
+        queue.receive(["stored", "old"], goesOn: false)
+        #expect(queue.next() == "old")
+        #expect(queue.next() == nil && queue.count == 2)
+        #expect(queue.finish("stored").isLast && queue.finish("old").isLast && queue.isEmpty)
+        // One that changes meanwhile is settled again.
+        queue.add("stored")
+        #expect(queue.next() == "stored")
+        queue.add("stored")
+        #expect(!queue.finish("stored").isLast && queue.next() == "stored")
+    }
 }
