@@ -168,7 +168,7 @@ def summary(tasks, results, seconds):
     print(f"\n{sum(not one.problem for one in results)} of {len(results)} scenarios passed in {seconds:.0f} s")
     for task, result in zip(tasks, results):
         if result.problem:
-            print(f"FAILED: {task.scenario.__name__}{'' if task.browser == 'chromium' else f' --browser {task.browser}'}")
+            print(f"FAILED: {task.scenario.__name__}{'' if task.browser == 'chromium' else f' --browser {task.browser}'}\n{result.problem.rstrip()}")
 
 
 def chosen(scenarios, names):

@@ -21,6 +21,12 @@ public struct TransportOptions: Sendable {
     /// CouchDB and Settle accept compressed bodies. If a server or proxy answers 400 or 415, the request is sent again
     /// uncompressed; if that helps, the client compresses nothing more for that host and port.
     public var compressesRequests = true
+    /// The time to the first byte of a response from which on a server counts as far away; 2 milliseconds by default.
+    ///
+    /// For a server of which one response has begun sooner, neither requests nor responses are compressed: on this
+    /// machine or in its network that would take longer than sending the bytes as they are. With `.zero`, no server
+    /// is near.
+    public var compressesBeyond = Duration.milliseconds(2)
 
     /// Whether to connect only to public addresses, whatever a host name resolves to, and not to this machine or a
     /// private network; `false` by default. With a proxy, the proxy's address is checked.

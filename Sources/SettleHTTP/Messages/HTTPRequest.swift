@@ -21,6 +21,7 @@ public struct HTTPRequest: Sendable {
     public var timeout: Duration?
     /// Whether the server may compress the response, which the client then decompresses; `false` by default.
     ///
+    /// A near server is not asked to, see ``TransportOptions/compressesBeyond``.
     /// `Content-Length` and `Content-Encoding` of the response then refer to the compressed bytes.
     public var acceptsCompression = false
 
@@ -70,33 +71,61 @@ enum HTTPRequestCheck {
 
 // MARK: - HTTPCompression
 
-/// Compresses the bodies of a client's requests.
+/// Decides what is compressed in a client's requests and responses, by server.
 ///
-/// A server or proxy that does not know compressed bodies answers 400 or 415 and does nothing. Then the request is
-/// sent again as it is; if that helps, no body is compressed for this server any more.
+/// Compressing costs more than it saves on a short line, so a server is near if the quickest of its responses began
+/// within ``TransportOptions/compressesBeyond``:
+///
+///     first request   compressed
+///     later ones      near ─→ as they are;   far ─→ compressed
+///     400 or 415      sent again as it is; if that helps, the server or a proxy does not know compressed bodies
 final class HTTPCompression: Sendable {
+    /// What is known of a host and port.
+    private struct Server {
+        /// The shortest time between the start of a request and the head of its response.
+        var quickest: Duration?
+        var refusesBodies = false
+    }
+
     /// The minimum size of a compressed body in bytes.
     private static let least = 1024
 
-    private let isOn: Bool
-    /// The hosts and ports that refused a compressed body.
-    private let refusing = Guarded<Set<String>>([])
+    private let options: TransportOptions
+    private let servers = Guarded<[String: Server]>([:])
 
-    init(_ options: TransportOptions) { isOn = options.compressesRequests }
+    init(_ options: TransportOptions) { self.options = options }
 
-    /// Sends a request, with its body compressed if it consists of enough bytes.
+    /// Sends a request, with its body compressed if it consists of enough bytes and the server is not near.
     func send(
         _ request: HTTPRequest, by send: (HTTPRequest) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
         let authority = request.url.authority
-        guard isOn, !refusing.withLock({ $0.contains(authority) }), let compressed = Self.compressed(request) else {
-            return try await send(request)
-        }
-        let response = try await send(compressed)
+        let server = servers.withLock { $0[authority] } ?? Server()
+        let isNear = server.quickest.map { $0 < options.compressesBeyond } ?? false
+        var request = request
+        if isNear { request.acceptsCompression = false }
+        guard options.compressesRequests, !isNear, !server.refusesBodies, let compressed = Self.compressed(request)
+        else { return try await timed(request, by: send) }
+        let response = try await timed(compressed, by: send)
         guard response.status == 400 || response.status == 415 else { return response }
-        let plain = try await send(request)
-        if plain.status != response.status { refusing.withLock { _ = $0.insert(authority) } }
+        let plain = try await timed(request, by: send)
+        if plain.status != response.status {
+            servers.withLock { $0[authority, default: Server()].refusesBodies = true }
+        }
         return plain
+    }
+
+    private func timed(
+        _ request: HTTPRequest, by send: (HTTPRequest) async throws -> HTTPResponse
+    ) async throws -> HTTPResponse {
+        let begin = ContinuousClock.now
+        let response = try await send(request)
+        let time = ContinuousClock.now - begin
+        servers.withLock {
+            let known = $0[request.url.authority]?.quickest ?? time
+            $0[request.url.authority, default: Server()].quickest = min(known, time)
+        }
+        return response
     }
 
     private static func compressed(_ request: HTTPRequest) -> HTTPRequest? {

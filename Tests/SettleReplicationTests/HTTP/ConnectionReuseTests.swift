@@ -201,7 +201,7 @@ import Testing
                 try peer.write("HTTP/1.1 \(line)\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
             }
         }
-        let client = DefaultTransport()
+        let client = DefaultTransport(Self.compressing)
         let body = [UInt8](repeating: UInt8(ascii: "a"), count: 100_000)
         let request = HTTPRequest("POST", try HTTPURL(server.url), body: .bytes(body))
         for _ in 0..<2 { #expect(try await client.send(request).collect(limit: 10) == Array("100000".utf8)) }
@@ -218,11 +218,44 @@ import Testing
                 try peer.write("HTTP/1.1 400 Bad\r\nContent-Length: 2\r\n\r\nno")
             }
         }
-        let client = DefaultTransport()
+        let client = DefaultTransport(Self.compressing)
         let body = [UInt8](repeating: UInt8(ascii: "a"), count: 100_000)
         let request = HTTPRequest("POST", try HTTPURL(server.url), body: .bytes(body))
         for _ in 0..<2 { #expect(try await client.send(request).status == 400) }
         #expect(heads.withLock(\.self) == [true, false, true, false])
+    }
+
+    @Test(arguments: [(Duration.milliseconds(2), true), (.zero, false), (.seconds(60), true)])
+    func `nothing is compressed for a server that has answered at once, unless the options ask for it`(
+        distance: Duration, isNear: Bool
+    ) async throws {
+        let heads = Guarded<[String]>([])
+        let server = try RawServer { peer in
+            while let request = try peer.readRequest() {
+                heads.withLock { $0.append(request.head) }
+                try Self.answer(peer, "ok")
+            }
+        }
+        var options = TransportOptions()
+        options.compressesBeyond = distance
+        let client = DefaultTransport(options)
+        let url = try HTTPURL(server.url)
+        // On a busy machine one answer may take longer than two milliseconds, but not each of fifty.
+        for _ in 0..<50 { #expect(try await client.send(HTTPRequest("GET", url)).collect(limit: 2).count == 2) }
+        let body = HTTPBody.bytes([UInt8](repeating: UInt8(ascii: "a"), count: 100_000))
+        var request = HTTPRequest("POST", url, body: body)
+        request.acceptsCompression = true
+        #expect(try await client.send(request).status == 200)
+        let head = heads.withLock { $0.last ?? "" }
+        #expect(head.contains("Content-Encoding: gzip\r\n") == !isNear)
+        #expect(head.contains("Accept-Encoding: gzip") == !isNear)
+    }
+
+    /// Options of a client for which no server is near.
+    private static var compressing: TransportOptions {
+        var options = TransportOptions()
+        options.compressesBeyond = .zero
+        return options
     }
 
     private static func expand(_ bytes: [UInt8]) throws -> [UInt8] {
