@@ -95,7 +95,9 @@ enum ServeCommand: Command {
         storeOptions.warn = { log.warning($0) }
         let store = try ServedStore.make(settings, storeOptions)
         let server = try Server(store: store, options: options)
-        if let administrator, let password { try server.setAdministrator(administrator.name, password: password) }
+        let given = administrator.flatMap { one in password.map { (name: one.name, password: $0) } }
+        let isAccepted = try given.map { try server.acceptAdministrator($0.name, password: $0.password) } ?? true
+        if let given, !isAccepted { try server.setAdministrator(given.name, password: given.password) }
         let made = try server.makeAdministrator()
         do { try server.start() } catch { throw CommandError("listen", "\(error)", status: .inputOutput) }
         let announcement = ServeAnnouncement(
@@ -103,6 +105,8 @@ enum ServeCommand: Command {
             isSecure: isSecure, hasConsole: options.hasConsole, administrator: administrator, made: made)
         try invocation.console.print(announcement.text, json: announcement.json)
         try invocation.console.output.flush()
+        // The server answers while the password is compared with the stored hash, which is slow on purpose.
+        if let given, isAccepted { try server.setAdministrator(given.name, password: given.password) }
         if !invocation.console.isQuiet {
             log.notice("start", announcement.fields)
         }

@@ -186,6 +186,18 @@ public final class Server: Sendable {
         try state.administration.set(name, password: Array(password.utf8))
     }
 
+    /// Accepts an administrator's password at once, so that a server need not compare it with the stored hash before
+    /// it listens. Set it afterwards: until then, the password of that hash is accepted as well.
+    ///
+    /// - Parameters:
+    ///   - name: The administrator's name.
+    ///   - password: The password.
+    /// - Returns: Whether the password is accepted. Without a stored hash it is not; set it before the server listens.
+    /// - Throws: ``DatabaseError`` for an invalid name or password, or when the settings can't be read.
+    package func acceptAdministrator(_ name: String, password: String) throws -> Bool {
+        try state.administration.accept(name, password: Array(password.utf8))
+    }
+
     /// The port of the listener; 0 before the server listens.
     public var port: Int { listeners.withLock { $0.last?.port } ?? 0 }
 

@@ -114,6 +114,19 @@ final class Administration: Sendable {
         }
     }
 
+    /// Accepts an administrator's password before ``set(_:password:)`` has compared it with the stored hash, which takes
+    /// a fifth of a second. Until then, the password of that hash is accepted as well.
+    ///
+    /// - Returns: Whether the password is accepted. Without a stored hash it is not, and has to be set first.
+    /// - Throws: ``DatabaseError`` for an invalid name or password, or when the settings can't be read.
+    func accept(_ name: String, password: [UInt8]) throws -> Bool {
+        try Self.check(name, password: password)
+        try load()
+        guard let hash = state.withLock(\.settings.admins[name]) else { return false }
+        hasher.remember(password, hash, name)
+        return true
+    }
+
     private func isSet(_ name: String, _ password: [UInt8], in settings: ServerSettings) -> Bool {
         guard let hash = settings.admins[name],
             hash.scheme == .derived(.sha256, iterations: hasher.iterations, fromSimple: false)

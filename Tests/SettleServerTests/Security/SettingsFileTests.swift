@@ -29,6 +29,34 @@ import Testing
         #expect(try second.state.authenticator.login("admin", [], peer: "") == nil)
     }
 
+    @Test func `a password given at a start opens at once, and the stored one closes when it has been compared`() throws {
+        let folder = try TemporaryFolder()
+        func server() throws -> Server { Server(store: try DocumentStore(path: folder.path)) }
+        let first = try server()
+        #expect(try !first.acceptAdministrator("ann", password: "old"))
+        try first.setAdministrator("ann", password: "old")
+        first.stop()
+
+        let second = try server()
+        defer { second.stop() }
+        let administration = second.state.administration
+        func opens(_ password: String) throws -> Bool {
+            try second.state.authenticator.login("ann", Array(password.utf8), peer: "") != nil
+        }
+        #expect(try second.acceptAdministrator("ann", password: "new"))
+        let stored = try #require(administration.hash(of: "ann"))
+        #expect(administration.hasher.remembers(Array("new".utf8), stored, "ann"))
+        try second.setAdministrator("ann", password: "new")
+        #expect(administration.hash(of: "ann") != stored)
+        #expect(try opens("new") && !opens("old"))
+        // The same password leaves the hash, and with it the sessions, as they are.
+        let now = administration.hash(of: "ann")
+        #expect(try second.acceptAdministrator("ann", password: "new"))
+        try second.setAdministrator("ann", password: "new")
+        #expect(administration.hash(of: "ann") == now)
+        #expect(throws: DatabaseError.self) { try second.acceptAdministrator("ann", password: "") }
+    }
+
     @Test func `without an administrator no request has administrator access`() throws {
         let client = try RouterClient { $0.security.admins = [:] }
         #expect(try client.send(as: "", "PUT", "/db").status == 401)
