@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import SettlePlatform
 
-/// A proxy before PostgreSQL that can break a connection around a commit.
+/// A proxy before PostgreSQL that can break a connection around a commit, and counts round trips.
 ///
 /// It reads the answers of the server, message by message. `afterCommit` drops the answer to a commit, which PostgreSQL has done
 /// then. `beforeCommit` breaks the connection when the row of the database is locked.
@@ -12,6 +12,7 @@ final class CuttingProxy: Sendable {
     private struct State {
         var wanted: Cut?
         var cuts = 0
+        var roundTrips = 0
         var sockets: [Int32] = []
         var isStopped = false
     }
@@ -44,6 +45,9 @@ final class CuttingProxy: Sendable {
     func cutNext(_ cut: Cut) { state.withLock { $0.wanted = cut } }
 
     var cuts: Int { state.withLock { $0.cuts } }
+
+    /// How often the server has said that it is ready for more.
+    var roundTrips: Int { state.withLock { $0.roundTrips } }
 
     /// Takes no more connections; those that are open stay.
     func refuse() { shutdown(listener, Int32(SHUT_RDWR)) }
@@ -121,6 +125,7 @@ final class CuttingProxy: Sendable {
     }
 
     private func isCut(_ message: [UInt8]) -> Bool {
+        if message[0] == UInt8(ascii: "Z") { state.withLock { $0.roundTrips += 1 } }
         guard message[0] == UInt8(ascii: "C") else { return false }
         let tag = String(decoding: message[5...].prefix { $0 != 0 }, as: UTF8.self)
         return state.withLock { state in

@@ -4,11 +4,18 @@
 /// ``answering(_:)``, a state that was read since its beginning counts as current, so a request checks once and not
 /// at each use.
 public enum Freshness {
-    @TaskLocal private static var beginning: ContinuousClock.Instant?
+    /// The time at which the request of this thread began; `nil` outside of requests.
+    @TaskLocal package static var beginning: ContinuousClock.Instant?
 
     /// Runs a closure that answers one request. For it, a state that was read since it began is current.
-    public static func answering<Result>(_ body: () throws -> Result) rethrows -> Result {
-        try $beginning.withValue(.now, operation: body)
+    ///
+    /// - Parameters:
+    ///   - moment: The ``beginning`` of a request that another thread has begun; now by default.
+    ///   - body: The closure.
+    public static func answering<Result>(
+        since moment: ContinuousClock.Instant? = nil, _ body: () throws -> Result
+    ) rethrows -> Result {
+        try $beginning.withValue(moment ?? .now, operation: body)
     }
 
     /// Whether a state may be used, given the time at which its reading began.

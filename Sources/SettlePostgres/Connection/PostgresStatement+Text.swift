@@ -74,7 +74,8 @@ extension PostgresStatement {
             set_config('client_encoding', 'UTF8', false), set_config('bytea_output', 'hex', false), \
             set_config('statement_timeout', '30000', false), set_config('idle_in_transaction_session_timeout', '5000', false), \
             set_config('default_transaction_isolation', 'read committed', false), \
-            set_config('default_transaction_read_only', 'off', false)
+            set_config('default_transaction_read_only', 'off', false), \
+            (SELECT max(set_config(name, 'off', false)) FROM pg_settings WHERE name IN ('enable_sort', 'jit'))
             """
         case .allowIdle: "SELECT set_config('idle_in_transaction_session_timeout', '30000', true)"
         case .format:
@@ -351,7 +352,7 @@ extension PostgresStatement {
         case .size:
             """
             SELECT coalesce(avg(pg_column_size(d.body) + pg_column_size(d.tree) + octet_length(d.id) + 60), 0)::bigint \
-            FROM (SELECT body, tree, id FROM documents WHERE database_id = $1 LIMIT 100) AS d
+            FROM (SELECT body, tree, id FROM documents WHERE database_id = $1 ORDER BY id LIMIT 100) AS d
             """
         case .wrongCounts:
             """

@@ -37,12 +37,24 @@ protocol PostgresLink {
 
 extension PostgresPool: PostgresLink {}
 
-/// A connection whose queries all see one snapshot, starting with the first one.
+/// A connection whose queries all see one snapshot, starting with the first one. The state of the database comes with
+/// that one.
 final class SnapshotLink: PostgresLink {
+    private let database: Int64
     private let pool: PostgresPool
     private var lent: (connection: Lent<PostgresConnection>, generation: Int)?
+    private var row: PostgresResult?
 
-    init(_ pool: PostgresPool) { self.pool = pool }
+    init(_ database: Int64, _ pool: PostgresPool) { (self.database, self.pool) = (database, pool) }
+
+    /// The state of the database in the snapshot.
+    var state: DatabaseState {
+        get throws {
+            if row == nil { _ = try ask([]) }
+            guard let row else { throw DatabaseError(.storage, "PostgreSQL gave no result") }
+            return try DatabaseState(row)
+        }
+    }
 
     func ask(_ calls: [PostgresCall]) throws -> [PostgresResult] {
         do {
@@ -50,8 +62,12 @@ final class SnapshotLink: PostgresLink {
             let taken = try pool.borrow()
             lent = taken
             // The transaction begins in the round trip of the first query.
-            let begin = [PostgresCall(.beginSnapshot), PostgresCall(.allowIdle)]
-            return Array(try taken.connection.value.run(begin + calls).dropFirst(begin.count))
+            let begin = [
+                PostgresCall(.beginSnapshot), PostgresCall(.allowIdle), PostgresCall(.state, .integer(database)),
+            ]
+            let results = try taken.connection.value.run(begin + calls)
+            row = results[begin.count - 1]
+            return Array(results.dropFirst(begin.count))
         } catch let failure as PostgresFailure { throw failure.error }
     }
 
@@ -120,10 +136,11 @@ final class FollowedState: Sendable {
     /// never validated by functions that are older than this age.
     var announcedDesignAge: Int64 { state.withLock { $0.announcedDesignAge } }
 
-    /// Whether the state was read after the start of this thread's request.
-    var isFresh: Bool {
-        guard let moment = state.withLock({ $0.readAt }) else { return false }
-        return Freshness.accepts(readAt: moment)
+    /// The state, if it was read after the start of this thread's request.
+    var fresh: DatabaseState? {
+        let (newest, moment) = state.withLock { ($0.newest, $0.readAt) }
+        guard let moment, Freshness.accepts(readAt: moment) else { return nil }
+        return newest
     }
 
     /// Records that the newest state was read by a query that was sent at `moment`.

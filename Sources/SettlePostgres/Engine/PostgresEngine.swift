@@ -73,15 +73,15 @@ final class PostgresEngine: StorageEngine {
     func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
         if let inner { return try body(inner) }
         try checkOpen()
-        return try body(PostgresReader(database, pool))
+        return try body(CurrentReader(database, pool, followed, settings))
     }
 
     func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
         if let inner { return try body(inner) }
         try checkOpen()
-        let link = SnapshotLink(pool)
+        let link = SnapshotLink(database, pool)
         defer { link.end() }
-        return try within(PostgresReader(database, link)) { try body($0) }
+        return try within(SnapshotReader(database, link, settings)) { try body($0) }
     }
 
     /// Runs a closure with a reader, which further calls on this thread use too.
@@ -255,7 +255,7 @@ extension PostgresEngine: SharedStorage, LeasingStorage, BlobKeepingStorage, Res
 
     func refresh() throws {
         try checkOpen()
-        guard !isWriting, !followed.isFresh else { return }
+        guard !isWriting, followed.fresh == nil else { return }
         let begin = ContinuousClock.now
         let state = try DatabaseState(PostgresReader(database, pool).ask(.state))
         follow(state, isForeign: true)

@@ -108,12 +108,18 @@ class PostgresReader: SkippingReader {
             return max(0, Int(results[0].integer(0, 0) - results[1].integer(0, 0)))
         case .documents(let range, let kind):
             if range.low.isEmpty, range.high == DocumentRange.end {
-                let sums = try ask(.countAll)
-                let counts = (0..<4).map { Int(sums.integer(0, $0)) }
-                return kind.number(counts)
+                return kind.number(try countsByFlags)
             }
             return Int(
                 try ask(.count(kind.part), .bytes(range.low), .bytes(range.high), .short(kind.flag)).integer(0, 0))
+        }
+    }
+
+    /// The numbers of documents with each flag.
+    var countsByFlags: [Int] {
+        get throws {
+            let sums = try ask(.countAll)
+            return (0..<4).map { Int(sums.integer(0, $0)) }
         }
     }
 
@@ -209,8 +215,8 @@ extension PostgresReader {
                 if count > 0 { report.problems.append("\(count) \(problem)") }
             }
         case .measure:
-            let rows = try count(.documents(DocumentRange()))
-            report.bytes = try ask(.size).integer(0, 0) * Int64(rows)
+            let results = try ask([.size, .countAll].map { PostgresCall($0, [.integer(database)]) })
+            report.bytes = results[0].integer(0, 0) * (0..<4).reduce(0) { $0 + results[1].integer(0, $1) }
         case .weigh:
             let sums = try ask(.weigh)
             report.payload = StoragePayload(

@@ -21,7 +21,7 @@ struct DocumentListing {
 
     /// The text before the rows, without the bracket that opens them, and the rows' first position.
     func begin() throws -> (head: String, position: Position) {
-        var position = Position(left: query.limit)
+        var position = Position(left: query.limit, page: PageSize(hasContents: query.hasDocuments))
         if let keys = query.keys {
             let names = (query.isDescending ? keys.reversed() : keys).dropFirst(query.skip).prefix(query.limit)
             position.keys = ArraySlice(names.filter(namespace.contains))
@@ -227,9 +227,12 @@ enum ListingNamespace: Sendable {
 /// The number of documents that are read at once: many small ones or few large ones, so that pages take about the same memory.
 struct PageSize: Sendable {
     /// The number of documents of the next page.
-    private(set) var count = 16
+    private(set) var count: Int
     private static let most = 256
     private static let bytes = 1 << 20
+
+    /// - Parameter hasContents: Whether documents are read with their contents. Without them, none is large.
+    init(hasContents: Bool = true) { count = hasContents ? 16 : Self.most }
 
     /// Adapts to the size of a page's documents.
     mutating func learn(count read: Int, bytes: Int) {

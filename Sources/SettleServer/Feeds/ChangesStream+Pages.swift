@@ -70,9 +70,9 @@ extension ChangesStream {
         }
         // In a snapshot, so that changes committed after the page are read later instead of skipped.
         return try database.snapshot {
-            let newest = try database.lastSequence()
             let isAsked = row.filter.script != nil
             let page = try records(in: range, limit: isAsked ? state.page.count : limit)
+            let newest = try database.lastSequence()
             guard isAsked, !page.isEmpty else { return (page, newest, nil) }
             let question = try page.map { try row.candidates(of: $0, in: database) }
             state.asked = Asked(page: page, newest: newest, question: question)

@@ -79,7 +79,9 @@ final class ChangesStream: ResponseStream {
         hub = FeedHub.of(database)
         let since = try sequences.parse(query.since, in: database)
         state = Guarded(
-            State(position: query.isDescending ? 0 : since, left: query.limit ?? .max, isDone: query.limit == 0))
+            State(
+                position: query.isDescending ? 0 : since, left: query.limit ?? .max,
+                page: PageSize(hasContents: row.needsContent), isDone: query.limit == 0))
         heartbeat = query.heartbeat.map { UInt64($0) * 1_000_000 }
         timeout = UInt64(min(query.timeout ?? ChangesQuery.defaultTimeout, ChangesQuery.defaultTimeout)) * 1_000_000
     }

@@ -160,8 +160,10 @@ struct Router: Sendable {
         // Scripts take time, and other requests need this thread.
         let deferred = Promise<HTTPResponse>()
         let owner = try DesignDocuments.owner(of: context.database())
-        scripts.threads.submit(for: owner) { [self, call] in
-            do { deferred.fulfil(try server.whileFresh(answer)) } catch { deferred.fulfil(rules.failure(error, call)) }
+        scripts.threads.submit(for: owner) { [self, call, beginning = Freshness.beginning] in
+            do {
+                deferred.fulfil(try server.whileFresh(since: beginning, answer))
+            } catch { deferred.fulfil(rules.failure(error, call)) }
         }
         return HTTPResponse(status: 200, body: .later(deferred))
     }

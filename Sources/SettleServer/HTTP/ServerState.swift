@@ -244,9 +244,11 @@ extension ServerState {
         }
     }
 
-    /// Runs a closure that continues a request on another thread. It reads the state of a shared database once, and
-    /// uses it many times.
-    func whileFresh<Result>(_ body: () throws -> Result) rethrows -> Result {
-        databases.isShared ? try Freshness.answering(body) : try body()
+    /// Runs a closure that answers a request, or continues one that another thread began at a moment. It reads the
+    /// state of a shared database once, and uses it many times.
+    func whileFresh<Result>(
+        since moment: ContinuousClock.Instant? = nil, _ body: () throws -> Result
+    ) rethrows -> Result {
+        databases.isShared ? try Freshness.answering(since: moment, body) : try body()
     }
 }

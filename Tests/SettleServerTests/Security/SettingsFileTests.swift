@@ -29,7 +29,8 @@ import Testing
         #expect(try second.state.authenticator.login("admin", [], peer: "") == nil)
     }
 
-    @Test func `a password given at a start opens at once, and the stored one closes when it has been compared`() throws {
+    @Test func `a password given at a start opens at once, and the stored one closes when it has been compared`() throws
+    {
         let folder = try TemporaryFolder()
         func server() throws -> Server { Server(store: try DocumentStore(path: folder.path)) }
         let first = try server()

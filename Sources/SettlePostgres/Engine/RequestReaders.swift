@@ -1,0 +1,56 @@
+internal import SettleDatabase
+
+/// A reader outside transactions. Within a request, the sequence and the settings that were read since the request
+/// began need no round trip.
+final class CurrentReader: PostgresReader {
+    private let followed: FollowedState
+    private let settings: SettingsCache
+    private let pool: PostgresPool
+
+    init(_ database: Int64, _ pool: PostgresPool, _ followed: FollowedState, _ settings: SettingsCache) {
+        (self.followed, self.settings, self.pool) = (followed, settings, pool)
+        super.init(database, pool)
+    }
+
+    override var lastSequence: UpdateSequence {
+        get throws { try followed.fresh.map { UpdateSequence($0.sequence) } ?? super.lastSequence }
+    }
+
+    override func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? {
+        guard case .setting(let name) = key, let age = followed.fresh?.settingsAge else {
+            return try super.sideRecord(key)
+        }
+        return try settings.values(at: age, pool).values[name].map { .setting(name: name, value: $0) }
+    }
+}
+
+// MARK: - SnapshotReader
+
+/// A reader of one snapshot, in which sequence, settings and the number of documents are read once.
+final class SnapshotReader: PostgresReader {
+    private let snapshot: SnapshotLink
+    private let settings: SettingsCache
+    private var counts: [Int]?
+
+    init(_ database: Int64, _ snapshot: SnapshotLink, _ settings: SettingsCache) {
+        (self.snapshot, self.settings) = (snapshot, settings)
+        super.init(database, snapshot)
+    }
+
+    override var lastSequence: UpdateSequence { get throws { UpdateSequence(try snapshot.state.sequence) } }
+
+    override var countsByFlags: [Int] {
+        get throws {
+            if let counts { return counts }
+            let read = try super.countsByFlags
+            counts = read
+            return read
+        }
+    }
+
+    override func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? {
+        guard case .setting(let name) = key else { return try super.sideRecord(key) }
+        let age = try snapshot.state.settingsAge
+        return try settings.values(at: age, snapshot).values[name].map { .setting(name: name, value: $0) }
+    }
+}

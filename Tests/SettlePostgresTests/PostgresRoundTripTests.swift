@@ -1,0 +1,80 @@
+import PostgresTesting
+import SettleCore
+import SettleTesting
+import Testing
+
+@testable import SettleDatabase
+@testable import SettlePostgres
+
+/// How many round trips a request's questions take, counted between node and PostgreSQL.
+@Suite(.enabled(if: Cluster.isThere, Comment(rawValue: Cluster.absence))) struct PostgresRoundTripTests {
+    @Test func `within a request, what was read since it began needs no round trip`() throws {
+        let proxy = try CuttingProxy(to: Cluster.port)
+        defer { proxy.stop() }
+        let (first, other, name) = try Cluster.newDatabase()
+        let node = try PostgresStore(Cluster.configuration(port: proxy.port))
+        let database = try node.open(name)
+        func trips(_ body: () throws -> Void) throws -> Int {
+            // The first uses of a statement prepare it, and the node's own questions about other nodes only add.
+            try (0..<8).map { _ in
+                let before = proxy.roundTrips
+                try body()
+                // The end of a snapshot is read by the next query.
+                _ = try database.storedRecord(of: "none", withContent: false)
+                return proxy.roundTrips - before - 1
+            }.min() ?? 0
+        }
+        let edits = (0..<300).map { DocumentEdit(id: DocumentID(unchecked: "d\($0)"), parent: nil, body: [:]) }
+        for result in try database.write(edits) { _ = try result.get() }
+        try Freshness.answering {
+            _ = database.settingsEpoch
+            let counted = [
+                try trips { _ = database.settingsEpoch },
+                try trips { _ = try database.lastSequence() },
+                try trips { _ = try database.attributesKeptOnDelete() },
+                try trips { _ = try database.sizes() },
+                // The query, and the end of the snapshot.
+                try trips { _ = try database.counts() },
+                try trips {
+                    try database.snapshot {
+                        _ = try database.records(changedIn: SequenceRange(after: 0), limit: 200, withContent: true)
+                        _ = (try database.lastSequence(), try database.attributesKeptOnDelete())
+                    }
+                },
+            ]
+            #expect(counted == [0, 0, 0, 1, 2, 2])
+            #expect(try database.lastSequence() == 300)
+            #expect(try database.counts().live == 300)
+        }
+        // What another node writes is seen by the next request, and by a snapshot as a whole.
+        try other.save(Document(id: "other", body: [:]))
+        try other.setAttributesKeptOnDelete(["kind"])
+        try Freshness.answering {
+            _ = database.settingsEpoch
+            #expect(try database.lastSequence() == 301)
+            #expect(try database.attributesKeptOnDelete() == ["kind"])
+            try other.setAttributesKeptOnDelete(["type"])
+            try database.snapshot {
+                #expect(try database.attributesKeptOnDelete() == ["type"])
+                try other.setAttributesKeptOnDelete([])
+                try other.save(Document(id: "late", body: [:]))
+                #expect(try database.attributesKeptOnDelete() == ["type"])
+                #expect(try database.lastSequence() == 301)
+                #expect(try database.counts().live == 301)
+            }
+        }
+        // Without a request, nothing that was read before is used.
+        #expect(try database.lastSequence() == 302)
+        #expect(try database.attributesKeptOnDelete() == [])
+        withExtendedLifetime((first, node)) {}
+    }
+
+    @Test func `a connection plans without sorting and without compiling`() throws {
+        _ = try Cluster.node()
+        let pool = PostgresPool(try Cluster.configuration())
+        for name in ["enable_sort", "jit"] {
+            let answer = try pool.with { try $0.runText("SHOW \(name)")[0].text(0, 0) }
+            #expect(answer == "off", "\(name)")
+        }
+    }
+}
