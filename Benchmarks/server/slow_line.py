@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Pulls and pushes a database over a slow line, and prints seconds and bytes in both directions.
 
-    slow_line.py [--settle .build/release/settle] [--documents 20000] [--round-trip 100] [--down 8000] [--up 2000] [--runs 1]
+    slow_line.py [--settle .build/release/settle] [--documents 20000] [--round-trip 100] [--down 8000] [--up 2000] [--runs 1] [--cut 5]
 
 The line is a relay in this process, which delays and spaces what it passes on: milliseconds of a round trip, and kilobits a
-second in each direction. The documents have about 340 bytes and one revision each.
+second in each direction. The documents have about 340 bytes and one revision each. With --cut, pushes and pulls are repeated over a line that breaks every so many seconds.
 """
 import argparse
 import asyncio
 import base64
+import contextlib
 import json
 import os
 import random
@@ -17,6 +18,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.request
 
 WORDS = "milk bread butter eggs cheese water juice apple pear lemon sugar salt flour".split()
@@ -28,6 +30,7 @@ class Line:
     def __init__(self, target, given):
         self.target, self.given = target, given
         self.bytes, self.free = {"up": 0, "down": 0}, {"up": 0.0, "down": 0.0}
+        self.writers, self.cuts = set(), 0
         self.loop = asyncio.new_event_loop()
         self.server = self.loop.run_until_complete(asyncio.start_server(self.connected, "127.0.0.1", 0))
         self.port = self.server.sockets[0].getsockname()[1]
@@ -36,9 +39,21 @@ class Line:
     async def connected(self, reader, writer):
         await asyncio.sleep(self.given.round_trip / 1000)
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self.target)
+        self.writers |= {writer, far_writer}
         await asyncio.gather(self.passed(reader, far_writer, "up"), self.passed(far_reader, writer, "down"), return_exceptions=True)
+        self.writers -= {writer, far_writer}
         writer.close()
         far_writer.close()
+
+    def cut(self, seconds):
+        """Breaks all connections every so many seconds, from now on."""
+        async def cutting():
+            while True:
+                await asyncio.sleep(seconds)
+                self.cuts += 1
+                for writer in list(self.writers):
+                    writer.transport.abort()
+        asyncio.run_coroutine_threadsafe(cutting(), self.loop)
 
     async def passed(self, reader, writer, way):
         """Passes pieces on when the line would have carried them."""
@@ -87,6 +102,38 @@ def write_documents(path, count):
             file.write(json.dumps(document, separators=(",", ":")) + "\n")
 
 
+class Measured:
+    """The seconds and bytes of what was done, by its name."""
+
+    def __init__(self, settle, line):
+        self.settle, self.seconds, self.sizes, self.line = settle, {}, {}, line
+
+    def run(self, what, verb, path, address):
+        began = time.monotonic()
+        subprocess.run([self.settle, verb, path, address], check=True, capture_output=True)
+        self.add(what, time.monotonic() - began)
+        self.sizes[what] = self.line.counted()
+
+    def first(self, what, path, address):
+        """How long a pull takes until it has stored its first document."""
+        began = time.monotonic()
+        pull = subprocess.Popen([self.settle, "pull", path, address, "--events", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        next(line for line in pull.stdout if b'"document"' in line)
+        self.add(what, time.monotonic() - began)
+        pull.stdout.read()
+        pull.wait()
+        self.line.counted()
+
+    def add(self, what, seconds):
+        self.seconds.setdefault(what, []).append(seconds)
+
+    def show(self):
+        for what, seconds in self.seconds.items():
+            sizes = self.sizes.get(what)
+            carried = f"   {sizes['up']:9,} bytes up  {sizes['down']:9,} bytes down" if sizes else ""
+            print(f"{what:32} {statistics.median(seconds):6.2f} s{carried}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--settle", default=".build/release/settle")
@@ -95,9 +142,9 @@ def main():
     parser.add_argument("--down", type=int, default=8000, help="kilobits a second")
     parser.add_argument("--up", type=int, default=2000, help="kilobits a second")
     parser.add_argument("--runs", type=int, default=1, help="how often; the medians are printed")
+    parser.add_argument("--cut", type=float, help="seconds after which the line breaks, again and again")
     given = parser.parse_args()
     settle = os.path.abspath(given.settle)
-    seconds, sizes = {}, {}
     with tempfile.TemporaryDirectory() as room:
         server = subprocess.Popen(
             [settle, "serve", "--dir", f"{room}/data", "--port", "0", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -106,28 +153,39 @@ def main():
             port = json.loads(server.stdout.readline())["port"]
             write_documents(f"{room}/documents.jsonl", given.documents)
             print(f"{given.documents:,} documents, {os.path.getsize(room + '/documents.jsonl') / 1e6:.2f} MB as JSON lines")
-            for run in range(given.runs):
-                source, copy, name = f"{room}/source-{run}", f"{room}/copy-{run}", f"notes-{run}"
-                subprocess.run([settle, "create", source], check=True, stdout=subprocess.DEVNULL)
-                subprocess.run([settle, "import", source, f"{room}/documents.jsonl"], check=True, capture_output=True)
-                subprocess.run([settle, "create", copy], check=True, stdout=subprocess.DEVNULL)
+            line = Line(port, given)
+            measured = Measured(settle, line)
+
+            def make(path):
+                subprocess.run([settle, "create", path], check=True, stdout=subprocess.DEVNULL)
+                return path
+
+            def address(name):
                 request = urllib.request.Request(f"http://127.0.0.1:{port}/{name}", method="PUT")
                 request.add_header("Authorization", "Basic " + base64.b64encode(b"anna:over a line").decode())
-                urllib.request.urlopen(request, timeout=60).close()
-                line = Line(port, given)
-                address = f"http://anna:over%20a%20line@127.0.0.1:{line.port}/{name}"
-                for what, verb, path in (("push", "push", source), ("push again, nothing new", "push", source),
-                                         ("pull", "pull", copy), ("pull again, nothing new", "pull", copy)):
-                    began = time.monotonic()
-                    subprocess.run([settle, verb, path, address], check=True, capture_output=True)
-                    seconds.setdefault(what, []).append(time.monotonic() - began)
-                    sizes[what] = line.counted()
+                with contextlib.suppress(urllib.error.HTTPError):
+                    urllib.request.urlopen(request, timeout=60).close()
+                return f"http://anna:over%20a%20line@127.0.0.1:{line.port}/{name}"
+
+            for run in range(given.runs):
+                source, copy, notes = make(f"{room}/source-{run}"), make(f"{room}/copy-{run}"), address(f"notes-{run}")
+                subprocess.run([settle, "import", source, f"{room}/documents.jsonl"], check=True, capture_output=True)
+                measured.run("push", "push", source, notes)
+                measured.run("push again, nothing new", "push", source, notes)
+                measured.run("pull", "pull", copy, notes)
+                measured.run("pull again, nothing new", "pull", copy, notes)
+                measured.first("pull, the first document", make(f"{room}/first-{run}"), notes)
+            if given.cut:
+                line.cut(given.cut)
+                for run in range(given.runs):
+                    measured.run(f"push, cut every {given.cut:g} s", "push", f"{room}/source-{run}", address(f"cut-{run}"))
+                    measured.run(f"pull, cut every {given.cut:g} s", "pull", make(f"{room}/cut-{run}"), address(f"notes-{run}"))
         finally:
             server.terminate()
             server.wait()
-    for what, all_seconds in seconds.items():
-        up, down = sizes[what]["up"], sizes[what]["down"]
-        print(f"{what:24} {statistics.median(all_seconds):6.2f} s   {up:9,} bytes up  {down:9,} bytes down")
+    measured.show()
+    if given.cut:
+        print(f"The line broke {line.cuts} times.")
 
 
 if __name__ == "__main__":
