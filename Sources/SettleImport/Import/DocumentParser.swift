@@ -1,6 +1,5 @@
 package import SettleCore
 internal import SettleDatabase
-internal import SettlePlatform
 
 /// Makes documents of their JSON as `get`, `export`, CouchDB's `_all_docs` and people write it.
 struct DocumentParser {
@@ -9,6 +8,8 @@ struct DocumentParser {
     var idAttribute: String?
     /// Whether a document is refused that names an attachment whose content is not there.
     var isStrict = false
+    /// Makes the id of a document that has neither `_id` nor such a member.
+    let newID: () -> String
 
     /// What a text holds.
     struct Parsed {
@@ -55,8 +56,7 @@ struct DocumentParser {
 
     private func id(_ text: String?, _ body: DocumentBody, _ prefix: String) throws -> DocumentID {
         if let text { return try DocumentID(validating: text) }
-        // An id nobody has: 32 hex digits, as CouchDB makes them.
-        guard let idAttribute else { return try DocumentID(validating: prefix + SecureRandom.hexadecimal()) }
+        guard let idAttribute else { return try DocumentID(validating: prefix + newID()) }
         switch body[idAttribute] {
         case .string(let text): return try DocumentID(validating: prefix + text)
         case .number(let number): return try DocumentID(validating: prefix + number.text)

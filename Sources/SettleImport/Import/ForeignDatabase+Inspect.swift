@@ -1,6 +1,7 @@
 internal import Foundation
 package import SettleCore
 package import SettleDatabase
+internal import SettlePlatform
 
 extension ForeignDatabase {
     /// Reads a collection without importing it, and counts what it holds.
@@ -118,24 +119,36 @@ extension ImportReport {
 // MARK: - InspectingStore
 
 /// A destination that stores nothing but contents of attachments, which are released from time to time.
-private struct InspectingStore: ImportStore {
+private final class InspectingStore: ImportStore {
     let attachmentImporter: AttachmentImporter
     private let sample: ImportSample?
+    /// The ids that were made since the last transaction. An import makes others.
+    private var newIDs: Set<String> = []
 
     init(_ scratch: Database, _ sample: ImportSample?) {
         attachmentImporter = AttachmentImporter(scratch) { _ in [] }
         self.sample = sample
     }
 
+    func newID() -> String {
+        let id = SecureRandom.hexadecimal()
+        newIDs.insert(id)
+        return id
+    }
+
     func transaction(_ body: () throws -> Void) throws {
         try body()
+        newIDs = []
         _ = try attachmentImporter.database.compact()
     }
 
     func save(_ documents: [Document], onConflict conflict: ImportConflict) throws -> [ImportOutcome] {
         try documents.map { document in
+            // A made id may follow the name of a class or collection.
+            let isNew = newIDs.contains(String(document.id.string.suffix(32)))
             sample?.add(
-                document.id, nil, isDeleted: false, try document.body(), attachments: document.attachments.map(\.name))
+                isNew ? nil : document.id, nil, isDeleted: false, try document.body(),
+                attachments: document.attachments.map(\.name))
             return .stored
         }
     }
@@ -166,8 +179,8 @@ private struct InspectingStore: ImportStore {
 
 /// The first documents of an input, which a person looks at before an import.
 ///
-/// A row is `{"id":…,"rev":…,"deleted":true,"attachments":[…],"doc":{…}}` with what there is. A document for which there
-/// is no room left has `"omitted":true` in place of `doc`.
+/// A row is `{"id":…,"rev":…,"deleted":true,"attachments":[…],"doc":{…}}` with what there is. A document that gets its id
+/// when it is imported has `"id":null`, and one for which there is no room left `"omitted":true` in place of `doc`.
 package final class ImportSample {
     /// The most rows.
     private static let maximumRows = 5
@@ -179,10 +192,10 @@ package final class ImportSample {
     /// Creates an empty sample.
     package init() {}
 
-    func add(_ id: DocumentID, _ revision: RevisionID?, isDeleted: Bool, _ body: DocumentBody, attachments: [String]) {
+    func add(_ id: DocumentID?, _ revision: RevisionID?, isDeleted: Bool, _ body: DocumentBody, attachments: [String]) {
         guard rows.count < Self.maximumRows else { return }
         var row = JSONObject()
-        row["id"] = .string(id.string)
+        row["id"] = id.map { JSONValue.string($0.string) } ?? JSONValue.null
         if let revision { row["rev"] = .string(revision.description) }
         if isDeleted { row["deleted"] = true }
         if !attachments.isEmpty { row["attachments"] = .array(attachments.map(JSONValue.string)) }

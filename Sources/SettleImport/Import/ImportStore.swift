@@ -1,11 +1,15 @@
 package import Foundation
 package import SettleCore
 package import SettleDatabase
+internal import SettlePlatform
 
 /// The destination of an import.
 package protocol ImportStore {
     /// Stores the attachments of the input.
     var attachmentImporter: AttachmentImporter { get }
+
+    /// An id for a document that has none: 32 hex digits, as CouchDB makes them.
+    func newID() -> String
 
     /// Runs a closure in one transaction, if the destination supports that.
     func transaction(_ body: () throws -> Void) throws
@@ -33,6 +37,10 @@ package protocol ImportStore {
 
     /// Stores the place of an import; `nil` at its end.
     func setMark(_ mark: JSONValue?) throws
+}
+
+extension ImportStore {
+    package func newID() -> String { SecureRandom.hexadecimal() }
 }
 
 /// The treatment of existing documents.

@@ -49,7 +49,8 @@ package final class RecordImporter {
         self.options = options
         self.report = report
         parser = DocumentParser(
-            attachments: store.attachmentImporter, idAttribute: options.idAttribute, isStrict: options.isStrict)
+            attachments: store.attachmentImporter, idAttribute: options.idAttribute, isStrict: options.isStrict,
+            newID: { store.newID() })
     }
 
     /// Imports the whole input.
