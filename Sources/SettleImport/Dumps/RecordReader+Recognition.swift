@@ -22,7 +22,7 @@ extension RecordReader {
             throw ForeignFileError(
                 .unknown,
                 """
-                line \(cursor.line) begins with \(shown), so the input is not JSON; a table is imported with --csv
+                line \(cursor.line) begins with \(shown), so the input is not JSON; a table is of the kind csv
                 """)
         }
         let isEmpty = waiting.isEmpty && (form == .documents || form == .array)

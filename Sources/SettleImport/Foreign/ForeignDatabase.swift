@@ -131,7 +131,7 @@ public struct ForeignDatabase {
 
     private static let refusals = [
         "bson": "is BSON: write the collection with mongoexport, and import that",
-        "realm": "is a Realm database: save it as JSON with Realm Studio, and import that with --from realm",
+        "realm": "is a Realm database: save it as JSON with Realm Studio, and import that as the kind realm",
     ]
 
     /// What opens the files of products, in the order in which it is tried; each returns `nil` for a file of another product.

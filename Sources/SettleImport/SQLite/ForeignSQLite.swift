@@ -82,7 +82,7 @@ package enum ForeignSQLite {
             if url.pathExtension == "realm" || (head.count > 20 && Array(head[16..<20]) == Array("T-DB".utf8)) {
                 throw ForeignFileError(
                     .unsupported,
-                    "\(name) is a Realm database: save it as JSON with Realm Studio, and import that with --from realm"
+                    "\(name) is a Realm database: save it as JSON with Realm Studio, and import that as the kind realm"
                 )
             }
             guard isExpected else { return nil }

@@ -89,7 +89,7 @@ struct CSVRows {
         func endCell() throws {
             guard let text = String(validating: cell, as: UTF8.self) else {
                 throw ForeignFileError(
-                    .unknown, "line \(row.line) is not UTF-8; --encoding windows-1252 reads older tables of Windows")
+                    .unknown, "line \(row.line) is not UTF-8; the encoding windows-1252 reads older tables of Windows")
             }
             row.cells.append(Cell(text: text, isQuoted: state == .quoteInQuoted))
             cell = []

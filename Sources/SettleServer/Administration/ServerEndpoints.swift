@@ -186,7 +186,7 @@ enum ClusterEndpoints {
         }
         if let name = wanted["username"]?.string, !context.administrators.contains(name) {
             throw HTTPError.badRequest(
-                "an administrator is added when the server is started, with --admin; set it up as one that it has")
+                "administrators are set when the server is started; set it up as one that it has")
         }
         for name in databases {
             do { try create(name) } catch let error as DatabaseError where error.code == .exists {}

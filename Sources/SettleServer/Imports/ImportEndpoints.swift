@@ -31,6 +31,8 @@ struct ImportRequest: Sendable {
     let name: String
     /// What the file is, if its content does not tell.
     let kind: ForeignDatabase.Kind?
+    /// The encoding of a text, if its bytes do not tell.
+    let encoding: TextEncoding?
     /// The member whose value is the id of a document without `_id`.
     let idMember: String?
     /// What happens to documents that exist.
@@ -53,6 +55,12 @@ struct ImportRequest: Sendable {
                 throw Self.unknown("from", ForeignDatabase.Kind.allCases.map(\.rawValue))
             }
             return kind
+        }
+        encoding = try text("encoding").map { name in
+            guard let encoding = TextEncoding(rawValue: name.lowercased()) else {
+                throw Self.unknown("encoding", TextEncoding.allCases.map(\.rawValue))
+            }
+            return encoding
         }
         conflict = try text("on_conflict").map { name in
             guard let conflict = ImportConflict(rawValue: name) else {
@@ -79,7 +87,10 @@ struct ImportRequest: Sendable {
             if case .dump = source.content {
                 ([("collection", collection != nil), ("keep_winner", keepsWinners)], "databases of other products")
             } else {
-                ([("id", idMember != nil), ("on_conflict", conflict != nil)], "documents and dumps")
+                (
+                    [("id", idMember != nil), ("on_conflict", conflict != nil), ("encoding", encoding != nil)],
+                    "documents and dumps"
+                )
             }
         if let other = others.first(where: { $0.1 }) {
             throw HTTPError.queryParse("`\(other.0)` is for \(files), and the file is \(source.product).")

@@ -57,7 +57,8 @@ struct ImportRun: Sendable {
                 .unsupported, "\(last) is a part of a database, and can't be read alone. \(Self.advice)")
         }
         let options = DumpOptions(
-            translation: JSONTranslation(maximumValues: Self.maximumValues), longest: context.options.largestBody)
+            encoding: request.encoding, translation: JSONTranslation(maximumValues: Self.maximumValues),
+            longest: context.options.largestBody)
         do { return try ForeignDatabase(at: URL(fileURLWithPath: path), kind: request.kind, options) } catch let error
             as ForeignFileError
         {

@@ -112,7 +112,10 @@ struct RequestForm {
         RequestForm(path: "/{db}/_settle/{doc}", methods: ["POST"], body: .settling),
         RequestForm(
             path: "/{db}/_import", methods: ["POST"],
-            query: ["dry_run=true", "from=json", "from=x", "id=a", "on_conflict=skip", "collection=a.b", "name=a.csv"],
+            query: [
+                "dry_run=true", "from=json", "from=x", "id=a", "on_conflict=skip", "collection=a.b", "name=a.csv",
+                "encoding=windows-1252", "encoding=utf-16", "encoding=x",
+            ],
             body: .bytes),
         RequestForm(path: "/{db}/_blipsync", methods: ["GET"]),
         RequestForm(path: "/{db}/_try", methods: ["POST"], body: .trial),
