@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 96341dbfd38c9d3777d1bd6c0ebddfdd4fcba9c1d3483e8c89d25f422486a784
-// Made of them, built: SHA-256 445a16b8a53ea7d74ee51f828ee838c0c04601de64a4c54c2ef84712d965bbb7
+// The sources, web:  SHA-256 14dddd4e0c69f6bcc3176267f9c7014238cb7c7d31e2903fcf8431633398e266
+// Made of them, built: SHA-256 206a5d0c4db5a88c2c8e029365980e458b8194b9a65d3415b4bacdf3991b9291
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

@@ -65,6 +65,12 @@ def administrators_come_and_go(room):
         page.wait_for_selector("dialog .error:has-text('There is an administrator “ben” already')")
         expect(roles_of(server, "ben", "first") == ["_admin"], "the password of another one was replaced")
         page.keyboard.press("Escape")
+        # A user of this name could not log in.
+        page.get_by_role("button", name="New user").click()
+        fill(isLeft=False, Name="ben", Password="other")
+        page.wait_for_selector("dialog .error:has-text('“ben” is an administrator of the server')")
+        expect("org.couchdb.user:ben" not in server.ask("GET", "_users/_all_docs"), "the user was made")
+        page.keyboard.press("Escape")
         page.get_by_role("button", name="Change ben…").click()
         fill(Password="second")
         until(lambda: roles_of(server, "ben", "second") == ["_admin"], "the password is another one")

@@ -211,17 +211,24 @@ def policies_that_can_not_run_are_not_offered(room):
 
 
 def the_choices_are_always_in_sight(room):
-    """Merge, keep and delete are in sight wherever the page is scrolled, on a screen and on a telephone."""
+    """Merge, keep and delete are in sight wherever the page is scrolled, on a screen and on a telephone, there in German, too."""
     room.server.ask("PUT", "sight")
     room.server.store("sight", *milk("milk"))
-    for width, height in ((1440, 900), (390, 844)):
-        visit = open_conflict(room, "sight", "milk", width=width)
+    english = ("Merge", "Keep A", "Delete")
+    for language, labels, width, height in (("en-US", english, 1440, 900), ("en-US", english, 390, 844),
+                                            ("de-DE", ("Zusammenführen", "Behalten: A", "Löschen"), 390, 844)):
+        visit = open_conflict(room, "sight", "milk", width=width, language=language)
         visit.page.set_viewport_size({"width": width, "height": height})
         for share in (0, .5, 1):
             visit.page.evaluate("share => { const main = document.querySelector('main'); main.scrollTop = share * main.scrollHeight; }", share)
-            for label in ("Merge", "Keep A", "Delete"):
+            for label in labels:
                 box = visit.page.locator(".dock").get_by_role("button", name=label, exact=True).bounding_box()
                 expect(box and 0 <= box["y"] and box["y"] + box["height"] <= height, f"{label} at {width}, {share}: {box}")
+        buttons = visit.page.locator(".dock button, .dock a").all()
+        expect(len(buttons) == 7, f"{len(buttons)} buttons")
+        for one in buttons:
+            box = one.bounding_box()
+            expect(0 <= box["x"] and box["x"] + box["width"] <= width, f"{one.inner_text()} at {width} in {language}: {box}")
 
 
 def many_are_deleted_only_after_a_second_question(room):

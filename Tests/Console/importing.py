@@ -66,6 +66,7 @@ def files_are_imported(room):
     choose(page, "notes.json", pretty)
     page.wait_for_selector("p:has-text('an array of JSON documents')")
     page.wait_for_selector("tr:has-text('edit'):has-text('an edit')")
+    page.wait_for_selector("tr:has-text('a new id'):has-text('2')")
     page.wait_for_selector("h2:has-text('Not taken: 1')")
     store_file(page, "2 documents stored, 2 refused.")
     page.wait_for_selector("tr:has-text('milk'):has-text('conflict')")
@@ -99,13 +100,7 @@ def tables_and_databases_are_imported(room):
     anna = server.json("GET", "taken/anna@example.com")
     expect(anna["count"] == 1 and anna["address"] == {"city": "Bonn"}, str(anna))
 
-    with tempfile.TemporaryDirectory() as folder:
-        old = f"{folder}/notes.cblite"
-        with contextlib.closing(sqlite3.connect(old)) as database:
-            database.executescript(COUCHBASE_LITE_1)
-        with open(old, "rb") as file:
-            content = file.read()
-    choose(page, "notes.cblite", content)
+    choose(page, "notes.cblite", couchbase_lite())
     page.wait_for_selector("p:has-text('Couchbase Lite 1')")
     page.wait_for_selector("tr:has-text('note'):has-text('2-aaaa')")
     expect(names(server, "taken") == {"anna@example.com", "ben@example.com"}, "a preview has stored something")
@@ -113,6 +108,13 @@ def tables_and_databases_are_imported(room):
     store_file(page, "The file held 1 document.")
     note = server.json("GET", "taken/note?revs=true")
     expect(note["text"] == "second" and note["_rev"] == "2-" + "a" * 32 and note["_revisions"]["start"] == 2, str(note))
+    expect(not page.get_by_label("Encoding").is_visible(), "a database has an encoding")
+
+    server.ask("PUT", "taken/_design/rule", {"validate_doc_update": "function (doc) { if (doc.bad) throw({forbidden: 'no bad ones'}); }"})
+    choose(page, "worse.cblite", couchbase_lite(WORSE))
+    page.wait_for_selector("tr:has-text('worse')")
+    store_file(page, "The file held 2 documents. Refused of these: 1.")
+    page.wait_for_selector("tr:has-text('worse'):has-text('no bad ones')")
 
     page.locator("main input[type=file]").locator("xpath=../..").evaluate("""one => {
       const files = new DataTransfer();
@@ -122,6 +124,14 @@ def tables_and_databases_are_imported(room):
     page.wait_for_selector("p:has-text('dropped.jsonl')")
     store_file(page, "1 document stored, 0 refused.")
     expect("dropped" in names(server, "taken"))
+
+    choose(page, "old.csv", b"_id,name\nold,M\xfcller\n")
+    page.wait_for_selector("main [role=alert]:has-text('line 2 is not UTF-8; the encoding windows-1252')")
+    page.get_by_label("Encoding").select_option("windows-1252")
+    page.wait_for_selector("tr:has-text('Müller')")
+    expect(visit.axe() == [], str(visit.axe()))
+    store_file(page, "1 document stored, 0 refused.")
+    expect(server.json("GET", "taken/old")["name"] == "Müller", "the text is read in another encoding")
 
 
 COUCHBASE_LITE_1 = f"""
@@ -136,6 +146,22 @@ INSERT INTO revs VALUES (1, 1, '1-{"b" * 32}', NULL, 0, 0, '{{"text":"first"}}',
 INSERT INTO revs VALUES (2, 1, '2-{"a" * 32}', 1, 1, 0, '{{"text":"second"}}', 1, NULL);
 PRAGMA user_version = 102;
 """
+
+
+WORSE = f"""
+INSERT INTO docs VALUES (2, 'worse', NULL);
+INSERT INTO revs VALUES (3, 2, '1-{"c" * 32}', NULL, 1, 0, '{{"bad":true}}', 1, NULL);
+"""
+
+
+def couchbase_lite(more=""):
+    """The bytes of a file of Couchbase Lite 1 with one document, and with what further statements add."""
+    with tempfile.TemporaryDirectory() as folder:
+        old = f"{folder}/notes.cblite"
+        with contextlib.closing(sqlite3.connect(old)) as database:
+            database.executescript(COUCHBASE_LITE_1 + more)
+        with open(old, "rb") as file:
+            return file.read()
 
 
 def an_import_is_stopped(room):

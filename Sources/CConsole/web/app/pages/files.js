@@ -14,6 +14,7 @@ const CALM = 300; // milliseconds without a key before the preview follows a typ
 const LISTED = 200; // refused documents
 const LARGE = 64_000_000; // bytes; a larger file is sent for a preview only on demand
 const KINDS = ['json', 'csv', 'couchdb', 'couchbackup', 'pouchdb', 'couchbase1', 'cloudant', 'cblite', 'mongo', 'firestore', 'realm'];
+const ENCODINGS = ['utf-8', 'utf-16', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1', 'macintosh'];
 const BY_THE_TOOL = /`settle import\b/; // what the server says of a part of a database
 
 /** A part that works for a while: progress in words, Stop, and errors. Only one of its kind runs. */
@@ -63,28 +64,32 @@ export default function page({ db, signal, setTitle, setSame }) {
 
   const box = label => h('label', {}, h('input', { type: 'checkbox' }), ` ${label}`);
   const select = (values, on = {}) => h('select', { on }, Object.entries(values).map(([value, words]) => h('option', { value }, words)));
-  const kinds = select({ '': t.files.byItsContent, ...Object.fromEntries(KINDS.map(kind => [kind, kind])) }, { change: () => look() });
+  const named = (first, names) => select({ '': first, ...Object.fromEntries(names.map(name => [name, name])) }, { change: () => look() });
+  const [kinds, encodings] = [named(t.files.byItsContent, KINDS), named(t.files.byItsBytes, ENCODINGS)];
   const [collections, conflict] = [select({}, { change: () => look() }), select({ '': t.files.fail, overwrite: t.files.overwrite, skip: t.files.skip })];
   const member = h('input', { autocomplete: 'off', spellcheck: 'false', on: { input() { clearTimeout(typing); typing = setTimeout(() => look(false, true), CALM); } } });
   let typing = 0;
   const [winners, strict] = [box(t.files.keepWinner), box(t.files.strict)];
   const ofDatabases = h('div', { class: 'stack', hidden: true }, h('p', { hidden: true }, field(t.files.collection, collections)), winners);
+  // A text that can't be read before its encoding is named is not known as one.
+  const ofTexts = h('p', {}, field(t.files.encoding, encodings));
   const ofDumps = h('div', { class: 'stack', hidden: true }, field(t.files.idMember, member, t.files.idMemberHint), field(t.files.ifThere, conflict));
   const options = h('details', {}, h('summary', {}, t.files.options),
-    h('div', { class: 'stack' }, field(t.files.kind, kinds), ofDumps, ofDatabases, strict));
+    h('div', { class: 'stack' }, field(t.files.kind, kinds), ofTexts, ofDumps, ofDatabases, strict));
   const isOn = label => label.firstChild.checked || undefined;
 
   /** What is asked for: of the options those that the file has a use for. */
   const asked = ({ name }) => ({
     name, from: kinds.value || undefined, strict: isOn(strict),
+    ...(!ofTexts.hidden && { encoding: encodings.value || undefined }),
     ...(!ofDumps.hidden && { id: member.value || undefined, on_conflict: conflict.value || undefined }),
     ...(!ofDatabases.hidden && { collection: collections.value || undefined, keep_winner: isOn(winners) }),
   });
 
   /** Begins with another file. */
   function choose() {
-    for (const one of [kinds, collections, conflict, member]) one.value = '';
-    [ofDumps.hidden, ofDatabases.hidden] = [true, true];
+    for (const one of [kinds, encodings, collections, conflict, member]) one.value = '';
+    [ofTexts.hidden, ofDumps.hidden, ofDatabases.hidden] = [false, true, true];
     replace(settings, file.files[0] && options);
     replace(collections);
     if (!storing.isRunning) storing.tell('');
@@ -128,7 +133,8 @@ export default function page({ db, signal, setTitle, setSame }) {
 
   function show(chosen, told, sample, part) {
     // A dump has no count of conflicts.
-    [ofDumps.hidden, ofDatabases.hidden] = [told.conflicts !== null, told.conflicts === null];
+    const isDatabase = told.conflicts !== null;
+    [ofTexts.hidden, ofDumps.hidden, ofDatabases.hidden] = [isDatabase, isDatabase, !isDatabase];
     if (told.collections) {
       replace(collections, told.collections.map(name => h('option', { value: name, selected: name === told.collection }, name)));
       collections.closest('p').hidden = false;
@@ -146,7 +152,8 @@ export default function page({ db, signal, setTitle, setSame }) {
 
   const line = row => {
     const text = row.has('doc') ? stringify(row.get('doc')) : row.has('omitted') ? t.files.isLong : '';
-    return h('tr', {}, h('th', { scope: 'row' }, bdi(row.get('id'))),
+    const id = row.get('id');
+    return h('tr', {}, h('th', { scope: 'row' }, id === null ? h('span', { class: 'muted' }, t.files.newID) : bdi(id)),
       h('td', { class: 'rev' }, row.has('rev') ? short(row.get('rev')) : t.files.edit, row.has('deleted') && ` ${t.common.deleted}`),
       h('td', { class: 'mono' }, bdi(text.length > CUT ? `${text.slice(0, CUT)}…` : text)));
   };
@@ -172,7 +179,7 @@ export default function page({ db, signal, setTitle, setSame }) {
       const result = await sendFile(db, chosen, asked(chosen), { signal: until, onSent, onLine });
       if (all > 0) showRefused();
       const out = result.left_out?.length ? [t.files.leftOut + result.left_out.join('; ')] : result.notes ?? [];
-      return [t.files.importIsDone, 'imported' in result ? t.files.imported(result.imported, result.failed) + t.files.others(result) : t.files.held(t.files.holds(result)),
+      return [t.files.importIsDone, 'imported' in result ? t.files.imported(result.imported, result.failed) + t.files.others(result) : t.files.held(t.files.holds(result), all),
         ...out].join(' ');
     }, () => t.files.importIsStopped(stored));
   };

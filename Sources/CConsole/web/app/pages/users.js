@@ -50,6 +50,8 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
       title: user ? t.users.changeHeading(user.name) : t.users.aNewUser,
       body: h('div', { class: 'stack' }, field(t.common.name, name), field(t.users.roles, roles, t.users.separatedByCommas), field(t.common.password, password, user ? t.users.emptyTheOldOneStays : '')),
       actions: [{ label: t.common.save, kind: 'primary', run: async () => {
+        // A user with the name of an administrator could never log in.
+        if (!user && (await server.names().catch(() => [])).includes(name.value)) throw new Error(t.users.isAnAdministrator(name.value));
         const id = PREFIX + name.value;
         const doc = { ...user, name: name.value, type: 'user', roles: roles.value.split(',').map(role => role.trim()).filter(Boolean) };
         if (password.value) doc.password = password.value;

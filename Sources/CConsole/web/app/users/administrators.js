@@ -5,7 +5,7 @@ import { h, bdi, button, field, icon, tableHead } from '../parts/dom.js';
 import { panel, dialog, confirmByTyping } from '../parts/panel.js';
 import { t } from '../words.js';
 
-/** The part of a page about administrators, and what reads it. */
+/** The part of a page about administrators, what reads it, and what reads their names alone. */
 export function administrators(signal) {
   /** The names, if they can be changed; empty if the user is not an administrator of the server. */
   async function read() {
@@ -56,5 +56,5 @@ export function administrators(signal) {
     if (gone) list.reload();
   }
 
-  return list;
+  return { ...list, names: read };
 }
