@@ -144,10 +144,8 @@ private final class InspectingStore: ImportStore {
 
     func save(_ documents: [Document], onConflict conflict: ImportConflict) throws -> [ImportOutcome] {
         try documents.map { document in
-            // A made id may follow the name of a class or collection.
-            let isNew = newIDs.contains(String(document.id.string.suffix(32)))
             sample?.add(
-                isNew ? nil : document.id, nil, isDeleted: false, try document.body(),
+                given(document.id), nil, isDeleted: false, try document.body(),
                 attachments: document.attachments.map(\.name))
             return .stored
         }
@@ -156,10 +154,15 @@ private final class InspectingStore: ImportStore {
     func insert(_ revisions: [ReplicatedRevision]) throws -> [ImportOutcome] {
         revisions.map { revision in
             sample?.add(
-                revision.id, revision.history.revision, isDeleted: revision.isDeleted, revision.body,
+                given(revision.id), revision.history.revision, isDeleted: revision.isDeleted, revision.body,
                 attachments: revision.attachments.map(\.name))
             return .stored
         }
+    }
+
+    /// An id that the input has; `nil` for one that was made, which may follow the name of a class.
+    private func given(_ id: DocumentID) -> DocumentID? {
+        newIDs.contains(String(id.string.suffix(32))) ? nil : id
     }
 
     func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws {}

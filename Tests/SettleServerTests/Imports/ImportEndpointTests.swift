@@ -226,11 +226,13 @@ extension RouterClient {
         #expect(try client.ids().filter { $0.count == 32 }.count == 2)
     }
 
-    @Test func `a sample has no id where only its beginning is known`() throws {
+    @Test func `a sample has no id where only its beginning is known, nor for a revision without one`() throws {
         let client = try RouterClient.withDatabase()
         let text = "{\"Dog\":[{\"name\":\"Rex\"},{\"_id\":\"1\",\"name\":\"Ben\"}]}"
         let rows = try client.importing(text, "name=realm.json&from=realm&dry_run=true").json["sample"]?.array
         #expect(rows?.map { $0["id"] } == [JSONValue.null, JSONValue.string("Dog/1")], "\(rows ?? [])")
+        let revision = try client.importing("{\"_rev\":\"1-\(Self.digits("1"))\"}\n", "dry_run=true")
+        #expect(revision.json["sample"]?[0]?["id"] == JSONValue.null, "\(revision.text)")
     }
 
     @Test func `a table in another encoding is read by the encoding that the request names`() throws {
