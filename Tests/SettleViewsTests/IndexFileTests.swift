@@ -1,5 +1,7 @@
 import Foundation
+import SettleCore
 import SettlePlatform
+import SettleQuery
 import SettleTesting
 import Testing
 
@@ -26,5 +28,65 @@ import Testing
             }
         }
         #expect(failures.withLock { $0 } == [])
+    }
+
+    /// Queries open and close the file of an index by its path while another thread removes and makes the index.
+    @Test func `a query answers in full while its index is removed and made again`() throws {
+        let folder = try TemporaryFolder()
+        let database = try Database.create(folder("d"))
+        defer { database.close() }
+        for result in try database.write(
+            (0..<50).map { DocumentEdit(id: DocumentID(unchecked: "d\($0)"), parent: nil, body: ["kind": "tea"]) })
+        { _ = try result.get() }
+        let query = try DocumentQuery<JSONValue>(MangoSelector(["kind": "tea"]))
+        let (failures, isOver) = (Guarded<[String]>([]), Guarded(false))
+        let note = { @Sendable (text: String) in failures.withLock { $0.append(text) } }
+        DispatchQueue.concurrentPerform(iterations: 4) { worker in
+            do {
+                if worker == 0 {
+                    defer { isOver.withLock { $0 = true } }
+                    for _ in 0..<150 {
+                        let index = try database.createIndex(on: "kind")
+                        _ = try database.find(query)
+                        #expect(try database.deleteIndex(index))
+                    }
+                } else {
+                    while !isOver.withLock({ $0 }) {
+                        let count = try database.find(query).values.count
+                        if count != 50 { note("\(count) documents") }
+                    }
+                }
+            } catch { note("\(error)") }
+        }
+        #expect(failures.withLock { $0 } == [])
+    }
+
+    @Test func `the file of an index that is in use goes with its last user, or stays for an index of its name`() throws
+    {
+        let folder = try TemporaryFolder()
+        let database = try Database.create(folder("d"))
+        defer { database.close() }
+        try database.save(Document(id: "a", body: ["kind": "tea"]))
+        let place = try #require(database.path) + "/views/"
+        func isThere(_ index: QueryIndex) -> Bool {
+            FileManager.default.fileExists(atPath: "\(place)\(index.fileName).index")
+        }
+        let index = try database.createIndex(on: "kind")
+        try index.update(from: database) { _, _ in }
+        var used: ViewIndex? = try index.rows(in: database)
+        #expect(try database.deleteIndex(index) && isThere(index))
+        used?.closeFiles()
+        #expect(try used?.sequence().number == 2)
+        used = nil
+        #expect(!isThere(index))
+
+        let again = try database.createIndex(on: "kind")
+        try again.update(from: database) { _, _ in }
+        used = try again.rows(in: database)
+        #expect(try database.deleteIndex(again))
+        let third = try database.createIndex(on: "kind")
+        #expect(try third.rows(in: database) === used)
+        used = nil
+        #expect(isThere(third))
     }
 }

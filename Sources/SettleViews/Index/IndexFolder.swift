@@ -9,9 +9,15 @@ internal import Foundation
 
 /// The indexes of a database, each a file in the folder `views` of the database.
 ///
-/// The most recently used files are open, at most ``DatabaseOptions/openIndexes`` of them. The indexes of a
-/// database without a folder are in ``DatabaseOptions/indexFolder``, or in a temporary folder, which is removed
-/// with the database.
+/// The most recently used files are open, at most ``DatabaseOptions/openIndexes`` of them. The file of a removed index
+/// stays as long as something refers to the index, because a query opens and closes connections to it by its path:
+///
+///     remove ─→ nothing refers to it ────────────────────────────────→ the file goes
+///            ─→ queries run ─→ they end ─────────────────────────────→ the file goes
+///                           ─→ an index of the same name is wanted ─→ it is this one, and the file stays
+///
+/// The indexes of a database without a folder are in ``DatabaseOptions/indexFolder``, or in a temporary folder, which is
+/// removed with the database.
 package final class IndexFolder: FileHolder {
     private let folder: String
     private let isTemporary: Bool
@@ -24,6 +30,8 @@ package final class IndexFolder: FileHolder {
     /// A used index. It is released when its files are closed and nothing refers to it.
     private struct Entry {
         weak var index: (any FiledIndex)?
+        /// Whether the file is removed with the index. The index has the same object.
+        let isDoomed: Guarded<Bool>
     }
 
     private init(_ database: Database) {
@@ -65,31 +73,57 @@ package final class IndexFolder: FileHolder {
     /// - Throws: ``DatabaseError`` with code `inputOutput` when the folder can't be created.
     package func index<Index: FiledIndex>(_ name: String, _ make: (IndexPlace) -> Index) throws -> Index {
         try known.withLock { known in
-            if let index = known[name]?.index as? Index { return index }
+            if let entry = known[name], let index = entry.index as? Index {
+                entry.isDoomed.withLock { $0 = false }
+                return index
+            }
             try makePrivateFolder(folder)
-            let made = make(IndexPlace(path: path(name), openIndexes: openIndexes, lock: lock))
-            known[name] = Entry(index: made)
+            let isDoomed = Guarded(false)
+            let made = make(
+                IndexPlace(path: path(name), openIndexes: openIndexes, lock: lock, isDoomed: isDoomed) { [weak self] in
+                    self?.end(name, isDoomed)
+                })
+            // An earlier index of this name may still be closing its files. Then both have the same ones.
+            known[name] = Entry(index: made, isDoomed: isDoomed)
             return made
         }
     }
 
     /// An index by name, if it is in use or was recently.
-    func known(_ name: String) -> ViewIndex? { known.withLock { $0[name]?.index as? ViewIndex } }
+    func known(_ name: String) -> ViewIndex? {
+        let index = known.withLock { $0[name]?.index }
+        return index?.use.isDoomed == true ? nil : index as? ViewIndex
+    }
 
-    /// Whether an index was not used since the database was opened.
+    /// Whether nothing refers to an index of this name.
     func isNew(_ name: String) -> Bool { known.withLock { $0[name] == nil } }
 
-    /// Removes indexes by their names. Current reads continue.
+    /// Removes indexes by their names. The file of one that is in use is removed afterwards.
     package func remove(where isDoomed: (String) -> Bool) {
-        let removed = known.withLock { known in
-            let doomed = known.filter { isDoomed($0.key) }
-            for name in doomed.keys { known[name] = nil }
-            return doomed.values.compactMap(\.index)
+        // Released outside the lock, which the end of an index takes.
+        let used = known.withLock { known -> [any FiledIndex] in
+            var used: [any FiledIndex] = []
+            for (name, entry) in known where isDoomed(name) {
+                entry.isDoomed.withLock { $0 = true }
+                if let index = entry.index { used.append(index) }
+            }
+            for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+                guard let name = file.split(separator: ".").first.map(String.init), isDoomed(name),
+                    known[name] == nil
+                else { continue }
+                try? FileManager.default.removeItem(atPath: folder + "/" + file)
+            }
+            return used
         }
-        for index in removed { openIndexes.forget(index) }
-        for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
-            guard let name = file.split(separator: ".").first.map(String.init), isDoomed(name) else { continue }
-            try? FileManager.default.removeItem(atPath: folder + "/" + file)
+        for index in used { openIndexes.forget(index) }
+    }
+
+    /// Forgets an index that has closed its files, and removes them if that is due.
+    private func end(_ name: String, _ isDoomed: Guarded<Bool>) {
+        known.withLock { known in
+            guard let entry = known[name], entry.isDoomed === isDoomed else { return }
+            known[name] = nil
+            if isDoomed.withLock({ $0 }) { IndexFile.remove(path(name)) }
         }
     }
 

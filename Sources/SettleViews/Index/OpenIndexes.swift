@@ -55,11 +55,8 @@ final class OpenIndexes: Sendable {
         for index in doomed { index.release() }
     }
 
-    /// Removes an index whose file was removed.
-    func forget(_ index: any FiledIndex) {
-        used.withLock { used in used.removeAll { $0 === index } }
-        index.use.remove()
-    }
+    /// Drops an index whose file is to be removed.
+    func forget(_ index: any FiledIndex) { used.withLock { used in used.removeAll { $0 === index } } }
 }
 
 /// An index whose files are closed when other indexes are used more recently, and reopened at its next use.
@@ -67,7 +64,7 @@ package protocol FiledIndex: AnyObject, Sendable {
     /// The current users of the index.
     var use: IndexUse { get }
 
-    /// Closes the files. Called only while the index is unused.
+    /// Closes the files. Called only while the index is unused, and by its deinitializer, before ``use`` is released.
     func closeFiles()
 }
 
@@ -85,7 +82,7 @@ extension FiledIndex {
         guard let others = use.openIndexes else { return try inUse(body) }
         return try others.whileOpen {
             try inUse {
-                others.recordUse(self)
+                if !use.isDoomed { others.recordUse(self) }
                 return try body()
             }
         }
@@ -108,7 +105,6 @@ package final class IndexUse: Sendable {
     private struct State {
         var users = 0
         var isDue = false
-        var isRemoved = false
     }
 
     private let state = Guarded(State())
@@ -117,7 +113,18 @@ package final class IndexUse: Sendable {
     /// The lock of the folder, as long as the index uses files in it.
     private let lock: FileLock?
 
-    init(at place: IndexPlace) { (openIndexes, lock) = (place.openIndexes, place.lock) }
+    private let onEnd: @Sendable () -> Void
+
+    private let doom: Guarded<Bool>
+
+    init(at place: IndexPlace) {
+        (openIndexes, lock, doom, onEnd) = (place.openIndexes, place.lock, place.isDoomed, place.onEnd)
+    }
+
+    deinit { onEnd() }
+
+    /// Whether the file is removed when nothing refers to the index any more.
+    var isDoomed: Bool { doom.withLock { $0 } }
 
     /// Counts a user.
     func begin() {
@@ -140,18 +147,7 @@ package final class IndexUse: Sendable {
     /// Closes the files if they are unused; otherwise marks them as due.
     func release(_ close: () -> Void) {
         state.withLock { state in
-            // The path of a removed index no longer leads to its file, so its open files stay open for their
-            // readers.
-            if state.isRemoved { return }
             if state.users == 0 { close() } else { state.isDue = true }
-        }
-    }
-
-    /// Records that the file was removed.
-    func remove() {
-        state.withLock { state in
-            state.isRemoved = true
-            state.isDue = false
         }
     }
 }
@@ -164,4 +160,8 @@ package struct IndexPlace: Sendable {
     let openIndexes: OpenIndexes
     /// The lock of the folder, if it is not the database's own.
     let lock: FileLock?
+    /// Whether the file is removed when nothing refers to the index any more; changed by its folder.
+    let isDoomed: Guarded<Bool>
+    /// Called when nothing refers to the index any more and its files are closed.
+    let onEnd: @Sendable () -> Void
 }

@@ -26,6 +26,8 @@ package final class ViewIndex: FiledIndex {
         }
     }
 
+    deinit { closeFiles() }
+
     /// The reduce functions of a view.
     package func reducers(of view: Int) -> [any ViewReducer] {
         definitions.indices.contains(view) ? definitions[view].reducers : []

@@ -21,6 +21,8 @@ package final class TextRows: FiledIndex {
         }
     }
 
+    deinit { closeFiles() }
+
     /// Updates the index.
     ///
     /// - Parameters:
