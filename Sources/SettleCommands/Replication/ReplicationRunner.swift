@@ -144,5 +144,7 @@ final class ReplicationRunner {
         if events.isEmpty { return }
         bar.finish()
         for (event, direction) in events { try lines.write(event, direction, hasDocuments: showsEvents) }
+        // A reader of the lines gets them now, not when a buffer is full.
+        if showsEvents { try console.output.flush() }
     }
 }
