@@ -27,7 +27,7 @@ options = parser(__doc__, nodes=4)
 options.add_argument("--documents", type=int, default=100_000)
 options.add_argument("--seconds", type=float, default=4, help="of each measure of a rate")
 options.add_argument("--attachment", type=int, default=100, help="in MiB")
-options.add_argument("--tests", default="batches,updates,puts,gets,changes,pending,attachment,nodes")
+options.add_argument("--tests", default="batches,updates,puts,gets,functions,changes,pending,attachment,nodes")
 options.add_argument("--strict", action="store_true")
 BATCH, PAGE = 1000, 200
 FLOOR = """
@@ -172,6 +172,15 @@ class Load:
             floor, mean = self.floor("get", clients)
             self.row(f"random gets, {clients} clients", rate, "/s", floor)
             self.row(f"random gets, {clients} clients, median", middle(times), "ms", mean, most=goal)
+
+    def functions(self):
+        """What one client waits for: an update function, whose argument has the database's info, and that info alone."""
+        self.client.sure(self.node, "PUT", "/load/_design/calls", {"updates": {"f": UPDATE}})
+        calls = (request(self.fleet, "POST", f"/load/_design/calls/_update/f/doc-{self.chance.randrange(len(self.revisions)):08}", b"{}")
+                 for _ in itertools.count())
+        for what, requests in (("a call of an update function", calls), ("the database's info", itertools.repeat(request(self.fleet, "GET", "/load")))):
+            _, times = rush([self.node], requests, 1, self.given.seconds)
+            self.row(f"{what}, 1 client, median", middle(times), "ms")
 
     def changes(self):
         for bodies, script, goal in (("", "page", 300_000), ("&include_docs=true", "page with bodies", 100_000)):

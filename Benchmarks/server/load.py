@@ -7,9 +7,10 @@
     get        documents one by one on one connection          getmany    the same on 16 connections, by wrk
     bulk       _bulk_docs, 1,000 documents a request           up         /_up on 16 connections, by wrk
     changes    _changes?include_docs, all in one answer        alldocs    _all_docs?include_docs, the same
+    replicate  _replicate from bench_bulk to a new database of the same server, after bulk; not by default
 
 With --pid it also says how much memory the server has, and which part of the machine others used in the meantime: above a
-few per cent a rate is a lower bound. The databases bench_one, bench_bulk and bench_many are made and removed.
+few per cent a rate is a lower bound. The databases bench_one, bench_bulk, bench_many and bench_copy are made and removed.
 """
 import argparse
 import json
@@ -133,6 +134,13 @@ def alldocs():
     return listing("/bench_bulk/_all_docs?include_docs=true", b'"value":')
 
 
+def replicate():
+    fresh("/bench_copy")
+    login = {"basic": {"username": given.user, "password": given.password}}
+    job = {side: {"url": f"{given.url}/{name}", "auth": login} for side, name in (("source", "bench_bulk"), ("target", "bench_copy"))}
+    return one_by_one([client.request("POST", "/_replicate", json.dumps(job).encode())]) * given.docs
+
+
 tick = os.sysconf("SC_CLK_TCK")
 
 
@@ -164,5 +172,5 @@ if given.pid:
     with open(f"/proc/{given.pid}/smaps_rollup") as file:
         sizes = {line.split(":")[0]: int(line.split()[1]) // 1024 for line in file if "kB" in line}
     print(f"memory at the end: {sizes['Rss']} MiB resident, {sizes['Pss']} MiB its own share")
-for database in ("/bench_one", "/bench_bulk", "/bench_many"):
+for database in ("/bench_one", "/bench_bulk", "/bench_many", "/bench_copy"):
     client.ask("DELETE", database, good=(200, 404))
