@@ -62,6 +62,9 @@ public struct ServerOptions: Sendable {
     /// The maximum number of steps of one query's selector; they take a few seconds.
     var querySteps = 1_000_000_000
 
+    /// The time between two checks of the rights to what is open.
+    var accessCheckInterval = Duration.seconds(2)
+
     /// Whether documents are stored without any validation: no validation function runs, and design documents may
     /// have any form. Used when the caller has opened the database in this process and is trusted.
     var trustsWriters = false

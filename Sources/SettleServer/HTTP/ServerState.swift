@@ -63,7 +63,7 @@ final class ServerState: Sendable {
         authenticator = Authenticator(
             options, administration: administration, databases: databases, afterLogin: afterLogin)
         access = AccessCheck(options: options.security)
-        watch = Self.makeWatch(databases, administration, authenticator, access)
+        watch = Self.makeWatch(options.accessCheckInterval, databases, administration, authenticator, access)
         console = options.hasConsole ? Self.consoleFiles : nil
         scripts = options.scripts.map { Scripts($0, log: options.log) }
         // In the caller's process `_info` reports a failure to the caller.
@@ -217,10 +217,11 @@ extension ServerState {
 
     /// Creates the watch over open feeds and connections.
     static func makeWatch(
-        _ databases: DatabasePool, _ administration: Administration, _ authenticator: Authenticator,
+        _ interval: Duration, _ databases: DatabasePool, _ administration: Administration,
+        _ authenticator: Authenticator,
         _ access: AccessCheck
     ) -> AccessWatch {
-        AccessWatch { grants in
+        AccessWatch(every: interval) { grants in
             let ask: () -> [String?] = {
                 grants.map { grant in
                     do {

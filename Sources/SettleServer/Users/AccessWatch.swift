@@ -5,7 +5,7 @@ internal import SettlePlatform
 
 /// Ends the feeds and mobile connections of users who have lost access.
 ///
-/// A request is authenticated once, and a feed that it opens may stay open for days. Every two seconds the watch
+/// A request is authenticated once, and a feed that it opens may stay open for days. Every two seconds (``ServerOptions/accessCheckInterval``) the watch
 /// checks all open feeds and connections. The account must still exist with the same password and the same roles,
 /// the session or the token must be valid, and the user must still be able to read the database. Each node of a
 /// shared store checks its own.
@@ -56,11 +56,11 @@ final class AccessWatch: Sendable {
     private let check: @Sendable ([Grant]) throws -> [String?]
 
     /// - Parameters:
-    ///   - period: The time between two rounds.
+    ///   - interval: The time between two rounds.
     ///   - check: Returns for each grant the reason why it has ended, or `nil` if it still holds; may block. If it
     ///     throws, all stay open until the next round.
-    init(period: DispatchTimeInterval = .seconds(2), check: @escaping @Sendable ([Grant]) throws -> [String?]) {
-        (self.period, self.check) = (period, check)
+    init(every interval: Duration, check: @escaping @Sendable ([Grant]) throws -> [String?]) {
+        (period, self.check) = (.milliseconds(interval.milliseconds), check)
     }
 
     /// Watches an open feed or connection.

@@ -37,6 +37,12 @@ import Testing
         case continuous, eventsource, longpoll, webSocket
     }
 
+    /// Options of a server that checks five times a second.
+    private static func quick(_ options: inout ServerOptions) {
+        options.port = 0
+        options.accessCheckInterval = .milliseconds(200)
+    }
+
     private func prepare(_ client: RouterClient) throws {
         for path in ["/_users", "/db"] { _ = try client.send("PUT", path) }
         for name in ["ben", "eve"] {
@@ -111,7 +117,7 @@ import Testing
 
     @Test(arguments: End.changes, Opened.allCases)
     func `what is open ends within seconds, and other users' stays`(what: End, kind: Opened) throws {
-        let client = try RouterClient { $0.port = 0 }
+        let client = try RouterClient(Self.quick)
         try client.server.start()
         defer { client.server.stop() }
         try prepare(client)
@@ -130,7 +136,7 @@ import Testing
 
     @Test(arguments: End.changes, [Opened.continuous, .webSocket])
     func `what is open on another node ends, too`(what: End, kind: Opened) throws {
-        let nodes = try SharedNodes()
+        let nodes = try SharedNodes(Self.quick)
         try prepare(nodes.one)
         let opened = try open(kind, port: nodes.two.server.port, basic("ben"))
         try end(what, nodes.one)
@@ -140,7 +146,7 @@ import Testing
     @Test(arguments: Opened.allCases)
     func `what a session has opened ends with it`(kind: Opened) throws {
         let client = try RouterClient { options in
-            options.port = 0
+            Self.quick(&options)
             options.security.sessionTimeout = .seconds(3)
         }
         try client.server.start()
