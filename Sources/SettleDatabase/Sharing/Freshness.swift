@@ -12,6 +12,7 @@ public enum Freshness {
     /// - Parameters:
     ///   - moment: The ``beginning`` of a request that another thread has begun; now by default.
     ///   - body: The closure.
+    /// - Returns: The result of the closure.
     public static func answering<Result>(
         since moment: ContinuousClock.Instant? = nil, _ body: () throws -> Result
     ) rethrows -> Result {
