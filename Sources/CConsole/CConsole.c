@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 14dddd4e0c69f6bcc3176267f9c7014238cb7c7d31e2903fcf8431633398e266
-// Made of them, built: SHA-256 206a5d0c4db5a88c2c8e029365980e458b8194b9a65d3415b4bacdf3991b9291
+// The sources, web:  SHA-256 7acdb8414e67d8877e1b066d6e0d08f65dbddd38481fc104ff0e52a745039120
+// Made of them, built: SHA-256 16d13049687d63a1a113c0ed2e4c2c170dbadf690ab375a7f12b4eab61f7eefe
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.
