@@ -17,8 +17,8 @@ SHARE = 0.0002
 
 # Each page once: its name, its address, the width in pixels, the scheme, and what must be there.
 PAGES = [
-    ("databases", "#/", 1280, "light", "td"),
-    ("databases-telephone", "#/", 390, "dark", "td"),
+    ("databases", "#/", 1280, "light", "main tr:has-text('groceries') td"),
+    ("databases-telephone", "#/", 390, "dark", "main tr:has-text('groceries') td"),
     ("documents", "#/db/groceries/docs?fields=name,count", 1280, "dark", "td bdi:text-is('39')"),
     ("documents-found", "#/db/groceries/docs?q=count+%3E+30&fields=name,count", 1280, "light", "td bdi:text-is('39')"),
     ("documents-telephone", "#/db/groceries/docs", 390, "light", ".key-list tbody th"),
@@ -30,7 +30,7 @@ PAGES = [
     ("conflict-telephone", "#/db/groceries/conflict/milk", 390, "light", "button.act:not([disabled])"),
     ("deletion-telephone", "#/db/groceries/conflict/tea", 390, "dark", "button.act:not([disabled])"),
     ("settle-telephone", "#/db/groceries/settle", 390, "light", "main button"),
-    ("changes", "#/db/groceries/changes", 1280, "dark", "li >> nth=5"),
+    ("changes", "#/db/groceries/changes", 1280, "dark", "main:has-text('live') li:has-text('item-28')"),
     ("query", "#/db/groceries/query?selector={%22count%22:{%22$gt%22:37}}", 1280, "light", "main >> text=item-39"),
     ("design-telephone", "#/db/groceries/design", 390, "dark", "main >> text=by-count"),
     ("view", "#/db/groceries/design/shop", 1280, "light", "td >> text=item-00"),
