@@ -60,6 +60,8 @@ def databases_named_as_pages(room):
             page.get_by_role("link", name=tab, exact=True).click()
             page.wait_for_selector(f"h1:has-text('{tab}')")
             expect(page.inner_text("nav.path li:nth-child(2)") == name, f"{tab} of {name} is another place")
+        # Until the list is read, a row may be drawn anew while it is pressed.
+        visit.settled()
         page.click(named(f"in-{name}"))
         page.wait_for_selector(f"h1:has-text('in-{name}')")
         page.get_by_role("link", name="127.0.0.1").click()
