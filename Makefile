@@ -13,7 +13,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo serve conformance test format lint collation collation-check docs api semantics faults linkage apple-plan apple-doubles \
-	postgres-test postgres-serve console-test console-pictures tsan asan fuzz fuzz-http crash-test prove-binary prove-kills prove-power \
+	postgres-test postgres-serve console-test console-pictures tsan asan sanitized-builds fuzz fuzz-http crash-test prove-binary prove-kills prove-power \
 	prove-faults prove-load prove-schedules prove-fleets counts bench dist clean
 
 help: ## Show this list
@@ -103,8 +103,8 @@ linkage: setup ## Check which C libraries each product needs
 	@Scripts/linkage.sh
 
 # The tests with PostgreSQL are left out: libpq is not built with a sanitizer. TARGETS names the test targets that are built.
-tsan asan: export SETTLE_TEST_TARGETS := $(TARGETS)
-tsan asan apple-doubles: export SETTLE_OPTIMIZED := 0
+tsan asan sanitized-builds: export SETTLE_TEST_TARGETS := $(TARGETS)
+tsan asan sanitized-builds apple-doubles: export SETTLE_OPTIMIZED := 0
 
 # Tests that bound a process's memory, of which a sanitizer reserves terabytes.
 BOUNDED := in 60 MB of memory
@@ -117,6 +117,10 @@ tsan: setup ## Run the tests, or those of SUITES, with the thread sanitizer
 asan: setup ## Run the tests, or those of SUITES, with the address sanitizer
 	@LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions.txt" SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" \
 		Scripts/test.sh --sanitize=address --scratch-path .build/asan $(SANITIZED)
+
+sanitized-builds: setup ## Build the tests, or those of TARGETS, for both sanitizers
+	@for kind in thread:tsan address:asan; do SWIFT="$(SWIFT)" Scripts/swift-debug.sh build --build-tests \
+		--sanitize=$${kind%:*} --scratch-path .build/$${kind#*:} || exit 1; done
 
 fuzz: setup ## Fuzz the parsers, SECONDS_EACH
 	@Scripts/fuzz.sh

@@ -4,7 +4,8 @@
     slow_line.py [--settle .build/release/settle] [--documents 20000] [--round-trip 100] [--down 8000] [--up 2000] [--runs 1] [--cut 5]
 
 The line is a relay in this process, which delays and spaces what it passes on: milliseconds of a round trip, and kilobits a
-second in each direction. The documents have about 340 bytes and one revision each. With --cut, pushes and pulls are repeated over a line that breaks every so many seconds.
+second in each direction. The documents have about 340 bytes and one revision each. With --cut, pushes and pulls are
+repeated over a line that breaks every so many seconds.
 """
 import argparse
 import asyncio

@@ -23,9 +23,9 @@ public struct TransportOptions: Sendable {
     public var compressesRequests = true
     /// The time to the first byte of a response from which on a server counts as far away; 2 milliseconds by default.
     ///
-    /// For a server of which one response has begun sooner, neither requests nor responses are compressed: on this
-    /// machine or in its network that would take longer than sending the bytes as they are. With `.zero`, no server
-    /// is near.
+    /// For a minute after a response of a server has begun sooner, neither requests to it nor responses are compressed:
+    /// on this machine or in its network that would take longer than sending the bytes as they are. With `.zero`, no
+    /// server is near.
     public var compressesBeyond = Duration.milliseconds(2)
 
     /// Whether to connect only to public addresses, whatever a host name resolves to, and not to this machine or a

@@ -73,8 +73,8 @@ enum HTTPRequestCheck {
 
 /// Decides what is compressed in a client's requests and responses, by server.
 ///
-/// Compressing costs more than it saves on a short line, so a server is near if the quickest of its responses began
-/// within ``TransportOptions/compressesBeyond``:
+/// Compressing costs more than it saves on a short line, so a server is near for a minute after a response began within
+/// ``TransportOptions/compressesBeyond``. A phone that leaves its home network finds the same server far then:
 ///
 ///     first request   compressed
 ///     later ones      near ─→ as they are;   far ─→ compressed
@@ -82,8 +82,8 @@ enum HTTPRequestCheck {
 final class HTTPCompression: Sendable {
     /// What is known of a host and port.
     private struct Server {
-        /// The shortest time between the start of a request and the head of its response.
-        var quickest: Duration?
+        /// When the last quick response stops counting.
+        var nearUntil: ContinuousClock.Instant?
         var refusesBodies = false
     }
 
@@ -91,9 +91,13 @@ final class HTTPCompression: Sendable {
     private static let least = 1024
 
     private let options: TransportOptions
+    /// How long a quick response counts.
+    private let memory: Duration
     private let servers = Guarded<[String: Server]>([:])
 
-    init(_ options: TransportOptions) { self.options = options }
+    init(_ options: TransportOptions, memory: Duration = .seconds(60)) {
+        (self.options, self.memory) = (options, memory)
+    }
 
     /// Sends a request, with its body compressed if it consists of enough bytes and the server is not near.
     func send(
@@ -101,7 +105,7 @@ final class HTTPCompression: Sendable {
     ) async throws -> HTTPResponse {
         let authority = request.url.authority
         let server = servers.withLock { $0[authority] } ?? Server()
-        let isNear = server.quickest.map { $0 < options.compressesBeyond } ?? false
+        let isNear = server.nearUntil.map { .now < $0 } ?? false
         var request = request
         if isNear { request.acceptsCompression = false }
         guard options.compressesRequests, !isNear, !server.refusesBodies, let compressed = Self.compressed(request)
@@ -120,10 +124,9 @@ final class HTTPCompression: Sendable {
     ) async throws -> HTTPResponse {
         let begin = ContinuousClock.now
         let response = try await send(request)
-        let time = ContinuousClock.now - begin
-        servers.withLock {
-            let known = $0[request.url.authority]?.quickest ?? time
-            $0[request.url.authority, default: Server()].quickest = min(known, time)
+        let end = ContinuousClock.now
+        if end - begin < options.compressesBeyond {
+            servers.withLock { $0[request.url.authority, default: Server()].nearUntil = end + memory }
         }
         return response
     }

@@ -5,8 +5,8 @@ internal import SettlePlatform
 
 /// Ends the feeds and mobile connections of users who have lost access.
 ///
-/// A request is authenticated once, and a feed that it opens may stay open for days. Every two seconds (``ServerOptions/accessCheckInterval``) the watch
-/// checks all open feeds and connections. The account must still exist with the same password and the same roles,
+/// A request is authenticated once, and a feed that it opens may stay open for days. Every two seconds
+/// (``ServerOptions/accessCheckInterval``) the watch checks all open feeds and connections. The account must still exist with the same password and the same roles,
 /// the session or the token must be valid, and the user must still be able to read the database. Each node of a
 /// shared store checks its own.
 final class AccessWatch: Sendable {

@@ -112,10 +112,8 @@ package final class IndexUse: Sendable {
     weak let openIndexes: OpenIndexes?
     /// The lock of the folder, as long as the index uses files in it.
     private let lock: FileLock?
-
-    private let onEnd: @Sendable () -> Void
-
     private let doom: Guarded<Bool>
+    private let onEnd: @Sendable () -> Void
 
     init(at place: IndexPlace) {
         (openIndexes, lock, doom, onEnd) = (place.openIndexes, place.lock, place.isDoomed, place.onEnd)

@@ -1,10 +1,11 @@
 import Foundation
 import Settle
 import SettleDatabase
-import SettleHTTP
 import SettlePlatform
 import SettleReplication
 import Testing
+
+@testable import SettleHTTP
 
 /// How connections are shared, kept alive and lost, and where redirects lead.
 @Suite(.timeLimit(.minutes(5))) struct ConnectionReuseTests {
@@ -250,6 +251,23 @@ import Testing
         #expect(head.contains("Content-Encoding: gzip\r\n") == !isNear)
         let accepted = head.split(separator: "\r\n").first { $0.hasPrefix("Accept-Encoding") } ?? ""
         #expect(accepted.contains("gzip") == !isNear)
+    }
+
+    @Test func `a quick response stops counting, because the server may be far away by then`() async throws {
+        var options = TransportOptions()
+        options.compressesBeyond = .seconds(60)
+        let body = HTTPBody.bytes([UInt8](repeating: UInt8(ascii: "a"), count: 100_000))
+        let request = HTTPRequest("POST", try HTTPURL("http://a/"), body: body)
+        for (memory, wanted) in [(Duration.seconds(60), [true, false, false]), (.zero, [true, true, true])] {
+            let (compression, sent) = (HTTPCompression(options, memory: memory), Guarded<[Bool]>([]))
+            for _ in 0..<3 {
+                _ = try await compression.send(request) { request in
+                    sent.withLock { $0.append(request.headers["Content-Encoding"] == "gzip") }
+                    return HTTPResponse(status: 200, headers: HTTPHeaders(), body: .none)
+                }
+            }
+            #expect(sent.withLock(\.self) == wanted, "\(memory)")
+        }
     }
 
     /// Options of a client for which no server is near.
