@@ -1,8 +1,8 @@
 /// The maximum age of the state that a call reads from a shared storage engine.
 ///
 /// An engine that several processes share checks the current state before it uses cached data. Within
-/// ``answering(_:)``, a state that was read since its beginning counts as current, so a request checks once and not
-/// at each use.
+/// ``answering(since:_:)``, a state that was read since its beginning counts as current, so a request checks once and
+/// not at each use.
 public enum Freshness {
     /// The time at which the request of this thread began; `nil` outside of requests.
     @TaskLocal package static var beginning: ContinuousClock.Instant?
@@ -10,7 +10,7 @@ public enum Freshness {
     /// Runs a closure that answers one request. For it, a state that was read since it began is current.
     ///
     /// - Parameters:
-    ///   - moment: The ``beginning`` of a request that another thread has begun; now by default.
+    ///   - moment: The time at which the request began, if another thread began it; now by default.
     ///   - body: The closure.
     /// - Returns: The result of the closure.
     public static func answering<Result>(
