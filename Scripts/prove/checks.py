@@ -123,8 +123,11 @@ def check(client, ledger, seen=lambda mark: True, since=None, contents=True, rev
     return found.last
 
 
-def reread(client, ledger):
-    """After an error, at a server that goes on: items whose state is not certain are read, and have one of their candidates."""
+def reread(client, ledger, then=Item.proceed):
+    """Items whose state is not certain are read, and have one of their candidates.
+
+    By default this is after an error of a server that goes on; with `Item.settle` it is after a kill.
+    """
     def state_of(kind, name):
         if kind == "main":
             status, rows = client.ask("GET", f"/main/{name}?open_revs=all")
@@ -133,7 +136,7 @@ def reread(client, ledger):
         return locals_of(client, name) if kind == "local" else other_state(client, kind, name)
 
     items = [item for item in ledger.items.values() if not item.certain and item.entries[0].state is not ANY]
-    check_items(client, ledger, items, state_of, lambda mark: True, False, Item.proceed)
+    check_items(client, ledger, items, state_of, lambda mark: True, False, then)
 
 
 def check_contents(client, ledger, name, state, found):

@@ -69,8 +69,9 @@ class Item:
 
     @property
     def certain(self):
-        """Whether the last request was answered or its effect was read, and the state is known."""
-        return (self.entries[-1].acknowledged is not None or self.read is not None) and self.state is not ANY
+        """Whether the last request was answered or its effect was read, and the state is known with all revisions."""
+        is_answered = self.entries[-1].acknowledged is not None or self.read is not None
+        return is_answered and self.state is not ANY and not any(one[0] is None for one in self.state if isinstance(one, tuple))
 
     def candidates(self, seen):
         """The entries of which one must be the state after a failure; `seen` says whether a mark came before it."""
