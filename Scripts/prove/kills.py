@@ -57,7 +57,8 @@ class Import:
         """After the kill: what is there is sound, and a second import completes it."""
         self.process.kill()
         self.process.communicate()
-        if os.path.exists(self.path):
+        # An import that was killed at its beginning may leave a folder without a database.
+        if os.path.exists(os.path.join(self.path, "database.sqlite")):
             self.verify(ledger)
         again = self.run()
         complaints = again.communicate()[1]

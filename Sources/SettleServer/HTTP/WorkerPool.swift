@@ -3,10 +3,10 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// Threads that run jobs, which may block. They are created on demand and kept.
+/// Threads that run jobs, which may block. They are created on demand, and end after a minute without a job.
 ///
-/// The thread that became idle last gets the next job: its data is still in the processor's cache, and fewer
-/// threads use memory.
+/// The thread that became idle last gets the next job: its data is still in the processor's cache, and the threads
+/// that a rush has left over end.
 ///
 /// Jobs have owners, which take turns. By default one owner may use three quarters of the threads, so that other
 /// owners never have to wait for all of its jobs. Jobs without an owner are not limited.
@@ -23,17 +23,20 @@ final class WorkerPool: Sendable {
 
     /// A thread that waits for its next job.
     private final class Idle: Sendable {
-        private let job = Guarded<FairQueue<Job>.Entry?>(nil)
+        private let assigned = Guarded<FairQueue<Job>.Entry?>(nil)
         private let woken = DispatchSemaphore(value: 0)
 
         func wake(_ job: FairQueue<Job>.Entry?) {
-            self.job.withLock { $0 = job }
+            assigned.withLock { $0 = job }
             woken.signal()
         }
 
-        func wait() -> FairQueue<Job>.Entry? {
-            woken.wait()
-            return job.withLock { job in
+        /// - Returns: Whether it was woken before the time was over.
+        func wait(_ time: DispatchTimeInterval) -> Bool { woken.wait(timeout: .now() + time) == .success }
+
+        /// The job with which it was woken.
+        func job() -> FairQueue<Job>.Entry? {
+            assigned.withLock { job in
                 defer { job = nil }
                 return job
             }
@@ -42,12 +45,18 @@ final class WorkerPool: Sendable {
 
     private let state: Guarded<State>
     private let limit: Int
+    private let idleTime: DispatchTimeInterval
+
+    /// The number of threads that there are now.
+    var threads: Int { state.withLock { $0.threads } }
 
     /// - Parameters:
     ///   - limit: The maximum number of threads; with 0 each job runs at once, on the thread that submits it.
     ///   - share: The maximum number of threads that one owner may use; three quarters by default.
-    init(limit: Int, share: Int? = nil) {
+    ///   - idleTime: How long a thread waits for a job before it ends.
+    init(limit: Int, share: Int? = nil, idleTime: DispatchTimeInterval = .seconds(60)) {
         self.limit = limit
+        self.idleTime = idleTime
         state = Guarded(State(jobs: FairQueue(share: share ?? (limit < 4 ? limit : limit - limit / 4))))
     }
 
@@ -99,10 +108,28 @@ final class WorkerPool: Sendable {
             }
             done = nil
             if isEnd { return }
-            guard let item = item ?? idle.wait() else { continue }
+            if item == nil, !waitsForJob(idle) { return }
+            guard let item = item ?? idle.job() else { continue }
             item.element()
             done = item.owner
         }
+    }
+
+    /// Waits until the thread has a job or the pool is closed.
+    ///
+    /// - Returns: False if the time is over; the thread has then left the pool.
+    private func waitsForJob(_ idle: Idle) -> Bool {
+        while !idle.wait(idleTime) {
+            let hasLeft = state.withLock { state in
+                // A thread that is no longer in the list is being woken.
+                guard let place = state.idle.firstIndex(where: { $0 === idle }) else { return false }
+                state.idle.remove(at: place)
+                state.threads -= 1
+                return true
+            }
+            if hasLeft { return false }
+        }
+        return true
     }
 }
 

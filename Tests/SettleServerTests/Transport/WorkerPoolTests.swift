@@ -41,4 +41,22 @@ import Testing
         #expect(ran.wait(timeout: .now() + 20) == .success)
         waitUntil("the owner is gone") { kept == nil }
     }
+
+    @Test func `the threads of a rush end, and each job submitted while they end runs once`() {
+        let pool = WorkerPool(limit: 8, idleTime: .microseconds(200))
+        defer { pool.close() }
+        let ran = Guarded(0)
+        var random = SeededRandom(seed: 8)
+        for _ in 0..<2_000 {
+            pool.submit { ran.withLock { $0 += 1 } }
+            // About as long as a thread waits, so that many jobs meet a thread that is about to end.
+            let next = ContinuousClock.now + .microseconds(random.below(400))
+            while ContinuousClock.now < next {}
+        }
+        waitUntil("all jobs ran") { ran.withLock { $0 } == 2_000 }
+        waitUntil("all threads have ended") { pool.threads == 0 }
+        let last = DispatchSemaphore(value: 0)
+        pool.submit { last.signal() }
+        #expect(last.wait(timeout: .now() + 20) == .success)
+    }
 }
