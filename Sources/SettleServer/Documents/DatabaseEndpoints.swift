@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 internal import SettleHTTP
+internal import SettlePlatform
 internal import SettleViews
 
 /// The endpoints of a database as a whole.
@@ -115,7 +116,7 @@ enum DatabaseEndpoints {
 /// The response of `GET /{db}`: counts, sizes and positions of a database.
 enum DatabaseInfoJSON {
     static func json(of database: Database, _ name: String, _ compactions: Compactions) throws -> JSONValue {
-        let counts = try database.counts()
+        let counts = try CountedDocuments.counts(of: database)
         let sizes = try database.sizes()
         let sequences = try WireSequence(database)
         var info: JSONValue = [
@@ -133,6 +134,22 @@ enum DatabaseInfoJSON {
         let kept = try database.attributesKeptOnDelete()
         if !kept.isEmpty { info["attributes_kept_on_delete"] = .array(kept.sorted().map { .string($0) }) }
         return info
+    }
+}
+
+/// The numbers of documents of an open database, which are read once after each commit: they are part of the argument
+/// of every update function.
+private final class CountedDocuments: Sendable {
+    private let known = Guarded<(commit: Commit, counts: DocumentCounts)?>(nil)
+
+    static func counts(of database: Database) throws -> DocumentCounts {
+        // Read before the counts, so a commit in between makes them old.
+        guard let commit = database.newestCommit else { return try database.counts() }
+        let own = database.companion(CountedDocuments.self) { CountedDocuments() }
+        if let known = own.known.withLock({ $0 }), known.commit == commit { return known.counts }
+        let counts = try database.counts()
+        own.known.withLock { $0 = (commit, counts) }
+        return counts
     }
 }
 

@@ -9,7 +9,12 @@ final class DesignDocuments: Sendable {
         var age: UInt64?
         var validators = Validators()
         var owner: String?
+        /// Documents by name, as of an age.
+        var named: (age: UInt64, documents: [String: DesignDocument])?
     }
+
+    /// The number of documents that are cached by name.
+    private static let cached = 64
 
     /// The design documents that validate writes.
     struct Validators: Sendable {
@@ -38,8 +43,17 @@ final class DesignDocuments: Sendable {
     ///
     /// - Throws: ``HTTPError`` with status 404.
     static func document(_ name: String, of database: Database) throws -> DesignDocument {
+        let own = database.companion(DesignDocuments.self) { DesignDocuments() }
+        // Read before the document: a change in between makes the result old.
+        let age = database.designEpoch
+        if let known = own.state.withLock({ $0.named?.age == age ? $0.named?.documents[name] : nil }) { return known }
         let found = try DocumentLookup(source: database).winner(DocumentID(unchecked: "_design/" + name))
-        return try DesignDocument(found, owner: owner(of: database), database: database)
+        let document = try DesignDocument(found, owner: owner(of: database), database: database)
+        own.state.withLock { state in
+            if state.named?.age != age || state.named?.documents.count == cached { state.named = (age, [:]) }
+            state.named?.documents[name] = document
+        }
+        return document
     }
 
     /// The owner of a database's scripts. A database that was deleted and created again is another owner.
