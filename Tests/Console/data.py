@@ -365,6 +365,8 @@ def two_revisions(room):
     page.get_by_label("Before").focus()
     page.get_by_label("Before").select_option(second)
     page.get_by_label("After").select_option(third)
+    # Between the two choices, the second and the fourth revision differ in three fields, too.
+    page.wait_for_selector("ins:has-text('line 17')")
     page.wait_for_selector("text=3 fields differ.")
     expect(f"a={second}" in page.url and f"b={third}" in page.url, page.url)
     lines = row("/text").locator("del, ins").all_inner_texts()
