@@ -105,8 +105,10 @@ extension SimulationRun {
     func recordStamps(_ document: Document, before: Document?, on replica: SimulatedReplica) throws {
         guard replica.clock != nil else { return }
         let goesByClocks = schedule.policies.allSatisfy { $0.name == "latestAttributeWins" }
-        // If a branch was discarded as a whole, new stamps need not be later than those in it.
-        let isWhole = goesByClocks && ledgers[document.id]?.wasDeleted != true
+        // If a branch was discarded as a whole, new stamps need not be later than those in it. Nor after software
+        // without clocks has dropped the stamps: a device does not remember one that only exceeded another's.
+        let hasAll = ledgers[document.id]?.wasDeleted != true && stamps[document.id]?.lostClocks != true
+        let isWhole = goesByClocks && hasAll
         let old = Self.moments(before)
         for (path, moment) in Self.moments(document) where old[path] != moment {
             let known = stamps[document.id, default: StampLedger()].latest[path]

@@ -28,6 +28,14 @@ import Testing
         #expect(failure == nil, "\(failure?.description ?? "")")
     }
 
+    @Test func `stamps that other software has dropped may be followed by earlier ones`() throws {
+        var options = SimulationOptions()
+        options.attributeClocks = true
+        // A device edits a value with a clock that is a day ahead, and then again after the clocks were dropped.
+        let failure = try Simulation(options).run(37681).failure
+        #expect(failure == nil, "\(failure?.description ?? "")")
+    }
+
     // SEMANTICS 166
     @Test(arguments: ["latestAttributeWinsDeletionsToo", "threeWayMerge", "deletesWin", "mostRevisions"])
     func `other policies still keep the rules where changes are stamped`(name: String) throws {
