@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 7acdb8414e67d8877e1b066d6e0d08f65dbddd38481fc104ff0e52a745039120
-// Made of them, built: SHA-256 16d13049687d63a1a113c0ed2e4c2c170dbadf690ab375a7f12b4eab61f7eefe
+// The sources, web:  SHA-256 591eb5ca20807fba76c610638e2f91821314580fb004eddaad94f8ec4af3e97f
+// Made of them, built: SHA-256 2d32c7b7000c112411a30e15bb1ee1c15e817a06e0370456e3e3606429b61ccd
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

@@ -387,6 +387,41 @@ def two_revisions(room):
     expect(page.locator("text=is not kept anymore").count() == 1, "nothing is said of a body that is gone")
 
 
+def a_pressed_row_stays(room):
+    """A row that is pressed while its list is read again is opened, and the list is then up to date."""
+    server = room.server
+    server.ask("PUT", "pressed")
+    server.ask("POST", "pressed/_bulk_docs", {"docs": [{"_id": f"row-{number}"} for number in range(1, 4)]})
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/pressed/docs")
+    visit.settled()
+    place = page.locator("a:has-text('row-2')").bounding_box()
+    page.mouse.move(place["x"] + 5, place["y"] + 5)
+    page.mouse.down()
+    server.ask("PUT", "pressed/row-0", {})
+    with page.expect_response(lambda answer: "_all_docs" in answer.url):
+        page.keyboard.press("r")
+    visit.settled()
+    page.mouse.up()
+    page.wait_for_selector("h1:has-text('row-2')")
+    # Let go beside a row, the list is drawn.
+    visit.go("#/db/pressed/docs")
+    visit.settled()
+    place = page.locator("a:has-text('row-2')").bounding_box()
+    page.mouse.move(place["x"] + 5, place["y"] + 5)
+    page.mouse.down()
+    server.ask("PUT", "pressed/row-4", {})
+    with page.expect_response(lambda answer: "_all_docs" in answer.url):
+        page.keyboard.press("r")
+    visit.settled()
+    page.mouse.move(5, 5)
+    page.mouse.up()
+    page.wait_for_selector("tr:has-text('row-4')")
+    server.ask("DELETE", "pressed")
+
+
 def changes_are_looked_for(room):
     """Changes by a part of the id, by kind and since a sequence; new ones wait while somebody reads further down, and pause and go on."""
     server = room.server
@@ -455,4 +490,5 @@ def changes_are_looked_for(room):
     page.wait_for_selector("main li:has-text('while-paused')")
 
 
-DATA = [rows_of_a_view, many_documents, a_new_document_and_a_copy, a_query_as_a_table, databases_by_any_part, two_revisions, changes_are_looked_for]
+DATA = [rows_of_a_view, many_documents, a_new_document_and_a_copy, a_query_as_a_table, databases_by_any_part, two_revisions, a_pressed_row_stays,
+        changes_are_looked_for]

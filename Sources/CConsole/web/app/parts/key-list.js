@@ -48,6 +48,8 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
   let drawn = { first: -1, last: -1 };
   let work = null;
   let turn = 0;
+  let isPressed = false; // a row; it stays until it is let go, or the click would be lost
+  let isDue = false;
 
   const rows = () => pages.flatMap(page => page.rows);
   const controls = element => [...element.querySelectorAll('a[href], button, input')];
@@ -61,6 +63,10 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
     const first = Math.max(0, Math.min(Math.floor((at - spare) / STEP) * STEP, all.length - DRAWN));
     const last = Math.min(all.length, first + DRAWN);
     if (!isForced && first === drawn.first && last === drawn.last) return;
+    if (isForced && isPressed) {
+      isDue = true;
+      return;
+    }
     const focused = place();
     drawn = { first, last };
     replace(body, all.slice(first, last).map((item, index) => {
@@ -209,6 +215,21 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
     const inRow = reached ? controls(reached) : [];
     (inRow[focused?.control] ?? reached?.querySelector('a[href]') ?? inRow[0])?.focus({ preventScroll: true });
   }
+
+  const ends = ['pointerup', 'pointercancel'];
+  function letGo() {
+    for (const name of ends) window.removeEventListener(name, letGo);
+    // After the click.
+    setTimeout(() => {
+      isPressed = false;
+      if (isDue) draw(true);
+      isDue = false;
+    });
+  }
+  body.addEventListener('pointerdown', () => {
+    isPressed = true;
+    for (const name of ends) window.addEventListener(name, letGo);
+  });
 
   scroller.addEventListener('scroll', () => {
     draw();
