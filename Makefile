@@ -139,7 +139,7 @@ prove-binary: setup
 	@$(if $(BINARY),,$(SWIFT) build -c release )
 
 prove-kills: prove-binary ## Kill a server ROUNDS times under requests of every kind, and check what it has then
-	@Scripts/prove/kills.py --rounds $(ROUNDS) $(PROVE)
+	@Scripts/prove/kills.py --rounds $(ROUNDS) $(if $(KILLS),--kills $(KILLS)) $(PROVE)
 
 prove-power: prove-binary ## Rebuild what ROUNDS power failures may leave of a server's files, and check it
 	@Scripts/prove/power.py --rounds $(ROUNDS) $(PROVE)
