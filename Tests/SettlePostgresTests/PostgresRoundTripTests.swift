@@ -69,6 +69,63 @@ import Testing
         withExtendedLifetime((first, node)) {}
     }
 
+    @Test func `the document that a request reads first comes with what other nodes have changed`() throws {
+        let proxy = try CuttingProxy(to: Cluster.port)
+        defer { proxy.stop() }
+        let (first, other, name) = try Cluster.newDatabase()
+        let node = try PostgresStore(Cluster.configuration(port: proxy.port))
+        let database = try node.open(name)
+        let (short, long) = (DocumentID(unchecked: "short"), DocumentID(unchecked: "long"))
+        try other.save(Document(id: short, body: ["n": 1]))
+        try other.save(Document(id: long, body: ["text": .string(String(repeating: "x", count: 100_000))]))
+        func trips(_ body: () throws -> Void) throws -> Int {
+            // The first uses of a statement prepare it, and the node's own questions about other nodes only add.
+            try (0..<8).map { _ in
+                let before = proxy.roundTrips
+                try body()
+                return proxy.roundTrips - before
+            }.min() ?? 0
+        }
+        func read(_ id: DocumentID, expecting expected: DocumentID?) throws -> DocumentRecord? {
+            let request = SharedRequest(expecting: expected.map { SharedRequest.Expected($0, in: name) })
+            return try Freshness.answering(request) {
+                try node.freshen([name])
+                return try database.storedRecord(of: id, withContent: true)
+            }
+        }
+        /// The round trips of a request, and the length of the body that it read.
+        func cost(of id: DocumentID, expecting expected: DocumentID?) throws -> [Int] {
+            var length = 0
+            let count = try trips { length = try read(id, expecting: expected)?.content?.body.utf8.count ?? 0 }
+            return [count, length]
+        }
+        #expect(try cost(of: short, expecting: short) == [1, 7])
+        #expect(try cost(of: short, expecting: nil) == [2, 7])
+        #expect(try cost(of: short, expecting: long) == [2, 7])
+        #expect(try cost(of: long, expecting: long) == [2, 100_011])
+        #expect(try read("none", expecting: "none") == nil)
+
+        // A request sees what was written before it, and at its second reading what was written meanwhile.
+        let request = SharedRequest(expecting: SharedRequest.Expected(short, in: name))
+        try Freshness.answering(request) {
+            try node.freshen([name])
+            #expect(try database.storedRecord(of: short, withContent: false)?.content == nil)
+            var document = try #require(try other.document(short))
+            document["n"] = 2
+            try other.save(document)
+            #expect(try database.storedRecord(of: short, withContent: true)?.content?.body.json["n"] == 2)
+        }
+        #expect(try read(short, expecting: short)?.content?.body.json["n"] == 2)
+        // A document of another database with the same name is not it.
+        let kept = SharedRequest(expecting: SharedRequest.Expected(short, in: name))
+        try Freshness.answering(kept) {
+            try node.freshen([name])
+            #expect(kept.take(short, of: 1) == nil)
+            #expect(try database.storedRecord(of: short, withContent: true) != nil)
+        }
+        withExtendedLifetime(first) {}
+    }
+
     @Test func `a connection plans without sorting and without compiling`() throws {
         _ = try Cluster.node()
         let pool = PostgresPool(try Cluster.configuration())

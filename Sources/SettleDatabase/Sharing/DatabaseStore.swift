@@ -2,7 +2,7 @@
 ///
 /// A ``DocumentStore`` is the folder, and a `PostgresStore` is shared; a server accepts only these. A shared store
 /// gives the same answers on every node: data that a node caches is valid for one request only. A request begins
-/// with `freshen(_:)` inside ``Freshness/answering(since:_:)``.
+/// with `freshen(_:)` inside ``Freshness/answering(_:)``.
 ///
 ///     node A   PUT /notes/_security ───── commit
 ///     node B                                       freshen(["notes", "_users"]) ─→ what A wrote counts here

@@ -1,27 +1,67 @@
+package import SettleCore
+internal import SettlePlatform
+
 /// The maximum age of the state that a call reads from a shared storage engine.
 ///
 /// An engine that several processes share checks the current state before it uses cached data. Within
-/// ``answering(since:_:)``, a state that was read since its beginning counts as current, so a request checks once and
-/// not at each use.
+/// ``answering(_:)``, a state that was read since its beginning counts as current, so a request checks once and not
+/// at each use.
 public enum Freshness {
-    /// The time at which the request of this thread began; `nil` outside of requests.
-    @TaskLocal package static var beginning: ContinuousClock.Instant?
+    /// The request of this thread; `nil` outside of requests.
+    @TaskLocal package static var request: SharedRequest?
 
     /// Runs a closure that answers one request. For it, a state that was read since it began is current.
     ///
-    /// - Parameters:
-    ///   - moment: The time at which the request began, if another thread began it; now by default.
-    ///   - body: The closure.
+    /// - Parameter body: The closure.
     /// - Returns: The result of the closure.
-    public static func answering<Result>(
-        since moment: ContinuousClock.Instant? = nil, _ body: () throws -> Result
-    ) rethrows -> Result {
-        try $beginning.withValue(moment ?? .now, operation: body)
+    public static func answering<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try answering(SharedRequest(), body)
+    }
+
+    /// Runs a closure that answers a request, or goes on with one that another thread has begun.
+    package static func answering<Result>(_ request: SharedRequest, _ body: () throws -> Result) rethrows -> Result {
+        try $request.withValue(request, operation: body)
     }
 
     /// Whether a state may be used, given the time at which its reading began.
     public static func accepts(readAt moment: ContinuousClock.Instant) -> Bool {
-        beginning.map { moment >= $0 } ?? false
+        request.map { moment >= $0.begun } ?? false
+    }
+}
+
+/// A request to a store that several processes share.
+///
+/// If it is known which document the request reads first, the store reads it together with what other nodes have
+/// changed, so the request needs one round trip and not two:
+///
+///     freshen: the database's row, the accounts' row, …, the document ─→ one round trip
+///     the first reading of the document                               ─→ what was read ahead, once
+package final class SharedRequest: Sendable {
+    /// A document by the name of its database.
+    package struct Expected: Sendable {
+        package let database: String
+        package let id: DocumentID
+
+        package init(_ id: DocumentID, in database: String) { (self.id, self.database) = (id, database) }
+    }
+
+    package let begun = ContinuousClock.now
+    /// The document that is read first; `nil` if that is not known.
+    package let expected: Expected?
+    private let ahead = Guarded<(number: Int64, record: DocumentRecord)?>(nil)
+
+    package init(expecting expected: Expected? = nil) { self.expected = expected }
+
+    /// Keeps a document, which was read from the database with a number.
+    package func keep(_ record: DocumentRecord, of number: Int64) { ahead.withLock { $0 = (number, record) } }
+
+    /// The document that was read ahead, once: a request that reads it again wants to see what has happened since.
+    package func take(_ id: DocumentID, of number: Int64) -> DocumentRecord? {
+        ahead.withLock { ahead in
+            guard let kept = ahead, kept.number == number, kept.record.id == id else { return nil }
+            ahead = nil
+            return kept.record
+        }
     }
 }
 

@@ -5,6 +5,11 @@ extension PostgresStatement {
     var text: String {
         switch self {
         case .document(let columns): "SELECT \(columns.list) FROM documents AS d WHERE d.database_id = $1 AND d.id = $2"
+        case .shortDocument:
+            """
+            SELECT \(Columns.whole.list), d.database_id FROM names AS n JOIN documents AS d USING (database_id) \
+            WHERE n.name = $1 AND d.id = $2 AND octet_length(d.body) <= $3::bigint
+            """
         case .documents(let columns):
             """
             SELECT \(columns.list) FROM unnest($2::bytea[]) AS k(key) JOIN documents AS d ON d.database_id = $1 AND d.id = k.key

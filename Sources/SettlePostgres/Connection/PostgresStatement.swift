@@ -12,6 +12,7 @@ enum PostgresStatement: Hashable, Sendable {
     case state, lock, advance, reserveTokens, mark, findMark, waitInLine, removeMarks, settings
     // Documents.
     case document(Columns)
+    case shortDocument
     case documents(Columns)
     case changes(Columns, Direction)
     case range(Columns, Kind, Direction)
@@ -75,7 +76,7 @@ enum PostgresStatement: Hashable, Sendable {
         .begin, .beginSnapshot, .commit, .rollback, .savepoint, .releaseSavepoint, .rollbackToSavepoint, .setUp,
         .format, .version, .process, .probe, .rights, .listen, .notify, .allowIdle, .state, .lock, .advance,
         .reserveTokens, .mark,
-        .findMark, .waitInLine, .removeMarks, .settings, .countAll, .countChanges, .editions,
+        .findMark, .waitInLine, .removeMarks, .settings, .shortDocument, .countAll, .countChanges, .editions,
         .putDocuments, .putTrees, .removeDocuments, .putCounts, .contents, .putContents, .removeContents,
         .records, .recordsAfter, .recordsThrough, .putRecords, .removeRecords, .blobs, .blobsAfter, .blobsThere,
         .putBlobs, .removeBlobs, .newUpload, .prolongUploads, .endUploads, .blobBytes, .putChunk, .chunk, .uploadsThere,

@@ -1,7 +1,8 @@
+internal import SettleCore
 internal import SettleDatabase
 
-/// A reader outside transactions. Within a request, the sequence and the settings that were read since the request
-/// began need no round trip.
+/// A reader outside transactions. Within a request, the sequence, the settings and the document that were read since the
+/// request began need no round trip.
 final class CurrentReader: PostgresReader {
     private let followed: FollowedState
     private let settings: SettingsCache
@@ -14,6 +15,14 @@ final class CurrentReader: PostgresReader {
 
     override var lastSequence: UpdateSequence {
         get throws { try followed.fresh.map { UpdateSequence($0.sequence) } ?? super.lastSequence }
+    }
+
+    override func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
+        guard var record = Freshness.request?.take(id, of: database) else {
+            return try super.storedRecord(of: id, withContent: withContent)
+        }
+        if !withContent { record.content = nil }
+        return record
     }
 
     override func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? {

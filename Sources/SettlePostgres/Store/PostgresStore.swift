@@ -1,3 +1,4 @@
+internal import SettleCore
 public import SettleDatabase
 internal import SettlePlatform
 
@@ -313,18 +314,29 @@ extension PostgresStore: DatabaseStore, ServerStore {
     /// Returns a list that is read each time.
     package func nameList() -> any DatabaseNameList { PostgresNames(pool: pool) }
 
-    /// Reads in one round trip what other nodes have changed.
+    /// Reads in one round trip what other nodes have changed, and the document that the request reads first.
     package func freshen(_ names: [String]) throws {
         let names = names.filter(DocumentStore.isName)
-        let begin = ContinuousClock.now
+        let (begin, request) = (ContinuousClock.now, Freshness.request)
         let others = [PostgresCall(.version), PostgresCall(.serverVersion, .text(PostgresRecord.name))]
-        var results = try pool.ask(finding(names) + others)
+        let ahead = request?.expected.map { expected in
+            PostgresCall(
+                .shortDocument, .text(expected.database), .bytes(Array(expected.id.string.utf8)),
+                .integer(Self.longestAhead))
+        }
+        var results = try pool.ask(finding(names) + others + (ahead.map { [$0] } ?? []))
+        if ahead != nil, let found = results.popLast(), let record = found.documents(.whole).first?.record {
+            request?.keep(record, of: found.integer(0, 6))
+        }
         if let version = results.popLast(), version.count > 0 { record.recordVersion(version.integer(0, 0)) }
         if let version = results.popLast(), version.count > 0 { try pool.check(version: version.integer(0, 0)) }
         let rows = results.flatMap(rows)
         for row in rows { follow(row, readAt: begin) }
         closeOthers(names, rows)
     }
+
+    /// The length of the longest body that is read ahead, in bytes.
+    private static let longestAhead: Int64 = 65_536
 
     /// Sends a write that changes nothing, if the last write got no answer.
     package func checkWrites() throws { try pool.checkWrites() }

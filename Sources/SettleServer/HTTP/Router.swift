@@ -1,3 +1,4 @@
+internal import SettleCore
 internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
@@ -78,7 +79,10 @@ struct Router: Sendable {
         var call = call
         var response: HTTPResponse
         do {
-            response = try server.answering(about: call.database) { try rules.preflight(call.request) ?? answer(&call) }
+            let expected = server.databases.isShared && server.readers.contain(call) ? call.expected : nil
+            response = try server.answering(about: call.database, expecting: expected) {
+                try rules.preflight(call.request) ?? answer(&call)
+            }
         } catch let login as PendingLogin {
             let deferred = Promise<HTTPResponse>()
             goOn(after: login, call) { result in
@@ -149,6 +153,7 @@ struct Router: Sendable {
 
     private func answer(_ call: inout RoutedRequest) throws -> HTTPResponse {
         let (match, user) = try admitted(&call)
+        if server.databases.isShared, call.expected != nil { server.readers.add(call) }
         try call.checkDeletion()
         guard let endpoint = match.route.endpoint(call.request.method) else {
             if let database = match.parameters["db"] { _ = try server.databases.open(database) }
@@ -160,9 +165,9 @@ struct Router: Sendable {
         // Scripts take time, and other requests need this thread.
         let deferred = Promise<HTTPResponse>()
         let owner = try DesignDocuments.owner(of: context.database())
-        scripts.threads.submit(for: owner) { [self, call, beginning = Freshness.beginning] in
+        scripts.threads.submit(for: owner) { [self, call, request = Freshness.request ?? SharedRequest()] in
             do {
-                deferred.fulfil(try server.whileFresh(since: beginning, answer))
+                deferred.fulfil(try server.whileFresh(in: request, answer))
             } catch { deferred.fulfil(rules.failure(error, call)) }
         }
         return HTTPResponse(status: 200, body: .later(deferred))
@@ -242,6 +247,19 @@ struct RoutedRequest: Sendable {
         match = routes.match(request.target.segments)
     }
 
+    /// The document that the answer reads first: that of the path, for a request that reads or calls an update
+    /// function. A writing request reads it inside its transaction.
+    var expected: SharedRequest.Expected? {
+        guard let match, let database else { return nil }
+        let id: String?
+        if match.parameters["design"] != nil, request.target.segments.dropFirst(3).first == "_update" {
+            id = match.parameters["what"]?.split(separator: "/", maxSplits: 1).dropFirst().first.map(String.init)
+        } else {
+            id = request.method == "GET" || request.method == "HEAD" ? match.parameters["doc"] : nil
+        }
+        return id.map { SharedRequest.Expected(DocumentID(unchecked: $0), in: database) }
+    }
+
     /// Checks that no name was lost from the path of a deletion.
     ///
     /// Browsers and proxies resolve `/db/.` to `/db/` and `/db/doc/.` to `/db/doc/`. So a trailing slash may be all
@@ -265,5 +283,44 @@ struct RoutedRequest: Sendable {
         }
         return ["PUT", "DELETE", "GET", "HEAD", "POST", "COPY"].contains(override.uppercased())
             ? override.uppercased() : "POST"
+    }
+}
+
+// MARK: - AdmittedReaders
+
+/// The credentials that were admitted lately to databases of a shared store.
+///
+/// A document is read ahead in the same round trip as the accounts and the rights, so before the rights are checked. That
+/// is done for these credentials only, so the time that a refusal takes says nothing about a document.
+final class AdmittedReaders: Sendable {
+    /// The times of admission, by hashes with a secret of this process.
+    private let known = Guarded<[Int: ContinuousClock.Instant]>([:])
+    private static let limit = 4096
+    private static let validity: Duration = .seconds(60)
+    private static let headers = [
+        "Authorization", "Cookie", "X-Auth-CouchDB-UserName", "X-Auth-CouchDB-Roles", "X-Auth-CouchDB-Token",
+    ]
+
+    /// Whether the sender of a request was admitted to its database within the last minute.
+    func contain(_ call: RoutedRequest) -> Bool {
+        guard call.expected != nil else { return false }
+        let key = Self.key(call)
+        return known.withLock { $0[key].map { $0 + Self.validity > .now } ?? false }
+    }
+
+    /// Records that the sender of a request was admitted to its database.
+    func add(_ call: RoutedRequest) {
+        let key = Self.key(call)
+        known.withLock { known in
+            if known.count >= Self.limit, known[key] == nil { known = [:] }
+            known[key] = .now
+        }
+    }
+
+    private static func key(_ call: RoutedRequest) -> Int {
+        var hasher = Hasher()
+        hasher.combine(call.database)
+        for name in headers { hasher.combine(call.request.headers[name]) }
+        return hasher.finalize()
     }
 }

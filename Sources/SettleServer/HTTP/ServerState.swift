@@ -23,6 +23,7 @@ final class ServerState: Sendable {
     let importing = WorkerPool(limit: 4)
     let replications: ReplicationService
     let requestIDs = RequestIDs()
+    let readers = AdmittedReaders()
     let mobile: MobileService
     /// The threads on which requests continue after their password was verified.
     private let afterLogin = WorkerPool(limit: 16)
@@ -195,12 +196,15 @@ extension ServerState {
     /// Runs a closure that answers a request, on a thread that may block.
     ///
     /// On a shared store the server first reads what other nodes have changed in the request's database, in
-    /// `_users`, and in the server's settings. The result applies until the request is answered.
+    /// `_users`, and in the server's settings. The result applies until the request is answered. The document that
+    /// the request reads first comes in the same round trip.
     ///
     /// - Throws: ``DatabaseError`` with code `unavailable` when the store can't be reached, and errors of the
     ///   closure.
-    func answering<Result>(about database: String?, _ body: () throws -> Result) throws -> Result {
-        try whileFresh {
+    func answering<Result>(
+        about database: String?, expecting expected: SharedRequest.Expected? = nil, _ body: () throws -> Result
+    ) throws -> Result {
+        try whileFresh(in: SharedRequest(expecting: expected)) {
             if databases.isShared {
                 let names = database.map { $0 != "_users" && DocumentStore.isName($0) ? [$0] : [] } ?? []
                 do { try databases.freshen(names + ["_users"]) } catch let error as DatabaseError
@@ -245,11 +249,9 @@ extension ServerState {
         }
     }
 
-    /// Runs a closure that answers a request, or continues one that another thread began at a moment. It reads the
-    /// state of a shared database once, and uses it many times.
-    func whileFresh<Result>(
-        since moment: ContinuousClock.Instant? = nil, _ body: () throws -> Result
-    ) rethrows -> Result {
-        databases.isShared ? try Freshness.answering(since: moment, body) : try body()
+    /// Runs a closure that answers a request, or continues one that another thread has begun. It reads the state of
+    /// a shared database once, and uses it many times.
+    func whileFresh<Result>(in request: SharedRequest, _ body: () throws -> Result) rethrows -> Result {
+        databases.isShared ? try Freshness.answering(request, body) : try body()
     }
 }

@@ -34,6 +34,40 @@ import Testing
         #expect(try roles(nodes.one, "anna:other") == ["_admin"])
     }
 
+    @Test func `a document is read ahead only for credentials that were admitted to its database`() throws {
+        let nodes = try SharedNodes()
+        let node = nodes.one
+        for name in ["open", "closed"] {
+            _ = try node.send("PUT", "/" + name)
+            _ = try node.send("PUT", "/\(name)/_security", ["members": ["names": [], "roles": []]])
+            _ = try node.send("PUT", "/\(name)/doc", ["n": 1])
+        }
+        _ = try node.send("PUT", "/closed/_security", ["members": ["names": ["anna"]]])
+        for name in ["anna", "mallory"] {
+            let id = "org.couchdb.user:\(name)"
+            _ = try node.send(
+                "PUT", "/_users/\(id)",
+                ["name": .string(name), "password": "sesame", "type": "user", "roles": []])
+        }
+        /// What was expected during requests, and their statuses.
+        func ask(_ credentials: String, _ method: String, _ path: String, times: Int = 3) throws -> ([String], [Int]) {
+            nodes.memory.expected.withLock { $0 = [] }
+            let statuses = try (0..<times).map { _ in try node.send(as: credentials, method, path).status }
+            return (nodes.memory.expected.withLock(\.self), statuses)
+        }
+        #expect(try ask("mallory:sesame", "GET", "/closed/doc") == ([], [403, 403, 403]))
+        #expect(try ask("anna:wrong", "GET", "/closed/doc", times: 2) == ([], [401, 401]))
+        // The first time the password is verified, which needs a request of its own.
+        let (found, statuses) = try ask("anna:sesame", "GET", "/closed/doc", times: 4)
+        #expect(statuses == [200, 200, 200, 200] && found.count >= 2 && Set(found) == ["closed/doc"])
+        #expect(try ask("anna:sesame", "GET", "/closed/none", times: 1) == (["closed/none"], [404]))
+        #expect(try ask("anna:wrong", "GET", "/closed/doc", times: 1) == ([], [401]))
+        #expect(try ask("mallory:sesame", "GET", "/closed/doc") == ([], [403, 403, 403]))
+        #expect(try ask("anna:sesame", "GET", "/open/doc", times: 1) == ([], [200]))
+        #expect(try ask("anna:sesame", "DELETE", "/closed/doc", times: 1) == ([], [409]))
+        #expect(try ask("anna:sesame", "GET", "/closed/_all_docs", times: 1) == ([], [200]))
+    }
+
     @Test(arguments: [("anna", "sesame"), ("admin", "admin")])
     func `a session of an administrator is valid on both nodes`(name: String, password: String) throws {
         let nodes = try SharedNodes()

@@ -11,6 +11,8 @@ final class SharedMemory: Sendable {
     }
 
     let network = SharedNetwork()
+    /// The documents that requests were expected to read first.
+    let expected = Guarded<[String]>([])
     private let state = Guarded(State())
     /// The time after which other nodes hear of a commit if they don't ask.
     private static let bell = Duration.milliseconds(100)

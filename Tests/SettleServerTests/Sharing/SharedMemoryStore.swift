@@ -59,6 +59,9 @@ final class SharedMemoryStore: ServerStore {
     func freshen(_ names: [String]) throws {
         let now = ContinuousClock.now
         try memory.network.ask()
+        if let expected = Freshness.request?.expected {
+            memory.expected.withLock { $0.append("\(expected.database)/\(expected.id)") }
+        }
         let known = memory.databases
         record.found(memory.record?.version)
         for name in names {
