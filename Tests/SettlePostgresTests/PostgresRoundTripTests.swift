@@ -103,7 +103,29 @@ import Testing
         #expect(try cost(of: short, expecting: nil) == [2, 7])
         #expect(try cost(of: short, expecting: long) == [2, 7])
         #expect(try cost(of: long, expecting: long) == [2, 100_011])
-        #expect(try read("none", expecting: "none") == nil)
+        #expect(try cost(of: "none", expecting: "none") == [1, 0])
+        #expect(try cost(of: "none", expecting: nil) == [2, 0])
+
+        // A write is compared with what it has read, so it can begin with that.
+        var parent = try other.document(short)?.revision
+        func write(expecting expected: DocumentID?) throws {
+            let request = SharedRequest(expecting: expected.map { SharedRequest.Expected($0, in: name) })
+            try Freshness.answering(request) {
+                try node.freshen([name])
+                parent = try database.write([DocumentEdit(id: short, parent: parent, body: ["n": 1])])[0].get()
+            }
+        }
+        #expect(try trips { try write(expecting: short) } == trips { try write(expecting: nil) } - 1)
+        // What another node writes in between makes it read again.
+        let late = SharedRequest(expecting: SharedRequest.Expected(short, in: name))
+        try Freshness.answering(late) {
+            try node.freshen([name])
+            let edit = DocumentEdit(id: short, parent: parent, body: ["n": 1, "by": "other"])
+            let theirs = try other.write([edit])[0].get()
+            let mine = try database.write([DocumentEdit(id: short, parent: parent, body: ["n": 1, "by": "node"])])[0]
+            #expect(throws: DatabaseError.self) { try mine.get() }
+            parent = try database.write([DocumentEdit(id: short, parent: theirs, body: ["n": 1])])[0].get()
+        }
 
         // A request sees what was written before it, and at its second reading what was written meanwhile.
         let request = SharedRequest(expecting: SharedRequest.Expected(short, in: name))

@@ -45,22 +45,37 @@ package final class SharedRequest: Sendable {
         package init(_ id: DocumentID, in database: String) { (self.id, self.database) = (id, database) }
     }
 
+    /// What a store has read of the expected document.
+    package struct Document: Sendable {
+        /// The number of the database from which it was read.
+        package let number: Int64
+        package let id: DocumentID
+        /// `nil` if the document does not exist.
+        package let record: DocumentRecord?
+        /// The number of later changes of the tree alone.
+        package let edition: Int64
+
+        package init(_ id: DocumentID, _ record: DocumentRecord?, edition: Int64, of number: Int64) {
+            (self.id, self.record, self.edition, self.number) = (id, record, edition, number)
+        }
+    }
+
     package let begun = ContinuousClock.now
     /// The document that is read first; `nil` if that is not known.
     package let expected: Expected?
-    private let ahead = Guarded<(number: Int64, record: DocumentRecord)?>(nil)
+    private let ahead = Guarded<Document?>(nil)
 
     package init(expecting expected: Expected? = nil) { self.expected = expected }
 
-    /// Keeps a document, which was read from the database with a number.
-    package func keep(_ record: DocumentRecord, of number: Int64) { ahead.withLock { $0 = (number, record) } }
+    /// Keeps what was read ahead.
+    package func keep(_ document: Document) { ahead.withLock { $0 = document } }
 
     /// The document that was read ahead, once: a request that reads it again wants to see what has happened since.
-    package func take(_ id: DocumentID, of number: Int64) -> DocumentRecord? {
+    package func take(_ id: DocumentID, of number: Int64) -> Document? {
         ahead.withLock { ahead in
-            guard let kept = ahead, kept.number == number, kept.record.id == id else { return nil }
+            guard let kept = ahead, kept.number == number, kept.id == id else { return nil }
             ahead = nil
-            return kept.record
+            return kept
         }
     }
 }

@@ -7,8 +7,9 @@ extension PostgresStatement {
         case .document(let columns): "SELECT \(columns.list) FROM documents AS d WHERE d.database_id = $1 AND d.id = $2"
         case .shortDocument:
             """
-            SELECT \(Columns.whole.list), d.database_id FROM names AS n JOIN documents AS d USING (database_id) \
-            WHERE n.name = $1 AND d.id = $2 AND octet_length(d.body) <= $3::bigint
+            SELECT \(Columns.head.list), d.attachments, CASE WHEN octet_length(d.body) <= $3::bigint THEN d.body END, \
+            n.database_id FROM names AS n LEFT JOIN documents AS d ON d.database_id = n.database_id AND d.id = $2 \
+            WHERE n.name = $1
             """
         case .documents(let columns):
             """

@@ -18,10 +18,11 @@ final class CurrentReader: PostgresReader {
     }
 
     override func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
-        guard var record = Freshness.request?.take(id, of: database) else {
+        guard let ahead = Freshness.request?.take(id, of: database) else {
             return try super.storedRecord(of: id, withContent: withContent)
         }
-        if !withContent { record.content = nil }
+        guard var record = ahead.record, !withContent else { return ahead.record }
+        record.content = nil
         return record
     }
 
@@ -30,6 +31,17 @@ final class CurrentReader: PostgresReader {
             return try super.sideRecord(key)
         }
         return try settings.values(at: age, pool).values[name].map { .setting(name: name, value: $0) }
+    }
+}
+
+extension PostgresResult {
+    /// The document that was read ahead; `nil` if the database does not exist, or the document is long.
+    func readAhead(_ id: DocumentID) -> SharedRequest.Document? {
+        guard count == 1 else { return nil }
+        let number = integer(0, 6)
+        if isNull(0, 0) { return SharedRequest.Document(id, nil, edition: 0, of: number) }
+        guard !isNull(0, 5), let row = documents(.whole).first else { return nil }
+        return SharedRequest.Document(id, row.record, edition: row.edition, of: number)
     }
 }
 

@@ -100,7 +100,7 @@ final class WriteSession: PostgresReader, NestingWriter {
             missing.append(id)
         }
         guard !missing.isEmpty else { return }
-        let rows = try rows(of: missing, withContent: withContent)
+        let rows = try readAhead(missing) ?? rows(of: missing, withContent: withContent)
         let found = Dictionary(rows.map { ($0.record.id, $0) }) { first, _ in first }
         for id in missing {
             // If a changed document's content is read again, its changes stay.
@@ -114,6 +114,12 @@ final class WriteSession: PostgresReader, NestingWriter {
             if changes.set.expected[id] == nil { changes.set.expected[id] = expected }
             changes.documents[id] = Entry(record: row?.record, hasContent: withContent)
         }
+    }
+
+    /// The document that came with what other nodes have changed. A locked session reads all documents under its lock.
+    private func readAhead(_ ids: [DocumentID]) -> [DocumentRow]? {
+        guard row == nil, ids.count == 1, let ahead = Freshness.request?.take(ids[0], of: database) else { return nil }
+        return ahead.record.map { [DocumentRow(record: $0, edition: ahead.edition)] } ?? []
     }
 
     override func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {

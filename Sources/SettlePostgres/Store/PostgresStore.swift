@@ -319,15 +319,14 @@ extension PostgresStore: DatabaseStore, ServerStore {
         let names = names.filter(DocumentStore.isName)
         let (begin, request) = (ContinuousClock.now, Freshness.request)
         let others = [PostgresCall(.version), PostgresCall(.serverVersion, .text(PostgresRecord.name))]
-        let ahead = request?.expected.map { expected in
+        let expected = request?.expected
+        let ahead = expected.map { expected in
             PostgresCall(
                 .shortDocument, .text(expected.database), .bytes(Array(expected.id.string.utf8)),
                 .integer(Self.longestAhead))
         }
         var results = try pool.ask(finding(names) + others + (ahead.map { [$0] } ?? []))
-        if ahead != nil, let found = results.popLast(), let record = found.documents(.whole).first?.record {
-            request?.keep(record, of: found.integer(0, 6))
-        }
+        if let expected, let result = results.popLast(), let read = result.readAhead(expected.id) { request?.keep(read) }
         if let version = results.popLast(), version.count > 0 { record.recordVersion(version.integer(0, 0)) }
         if let version = results.popLast(), version.count > 0 { try pool.check(version: version.integer(0, 0)) }
         let rows = results.flatMap(rows)

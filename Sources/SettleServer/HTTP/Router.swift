@@ -247,15 +247,14 @@ struct RoutedRequest: Sendable {
         match = routes.match(request.target.segments)
     }
 
-    /// The document that the answer reads first: that of the path, for a request that reads or calls an update
-    /// function. A writing request reads it inside its transaction.
+    /// The document that the answer reads first: that of the path, or of an update function.
     var expected: SharedRequest.Expected? {
         guard let match, let database else { return nil }
         let id: String?
         if match.parameters["design"] != nil, request.target.segments.dropFirst(3).first == "_update" {
             id = match.parameters["what"]?.split(separator: "/", maxSplits: 1).dropFirst().first.map(String.init)
         } else {
-            id = request.method == "GET" || request.method == "HEAD" ? match.parameters["doc"] : nil
+            id = match.parameters["doc"]
         }
         return id.map { SharedRequest.Expected(DocumentID(unchecked: $0), in: database) }
     }
