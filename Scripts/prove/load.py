@@ -5,8 +5,9 @@
 
 Clients send requests of every kind to a fixed set of documents; a compaction every half minute keeps the data small. Memory (RSS),
 descriptors, threads and the length of the write-ahead logs are sampled each second. After a warm-up, a third of the time and at most 20
-minutes, the slope of RSS by least squares must be at most --limit MB an hour, and its standard error is printed with it; the slopes of
-descriptors and threads must be at most two an hour. At the end everything is checked as after a kill.
+minutes, the slope of RSS by least squares must be at most --limit MB an hour, and its standard error is printed with it. The most
+descriptors and threads of the last quarter may exceed the most before it by 5 percent: their numbers follow the load, which is less even
+on a machine that does other work. At the end everything is checked as after a kill.
 
 The limit is for a release build over 90 minutes. In a short run the slope says little, so below 30 minutes it is printed, and does not
 fail. The samples are written to a file beside the state, with a line for each.
@@ -32,8 +33,7 @@ GROWING = ("compact", "design", "shared", "branch", "settle", "purge")
 KINDS = {kind: weight for kind, weight in Writer.KINDS.items() if kind not in GROWING}
 REVISIONS = 100
 SHORT = 30
-# Descriptors or threads an hour. Their numbers go up and down with the requests, by more than two from one second to the next.
-COUNTED = 2
+SLACK = 0.05
 
 
 def sample(server):
@@ -70,10 +70,10 @@ def judge(proof, samples, minutes, limit):
     if growth > limit:
         proof.problem("memory that grows", f"{growth:.2f} MB an hour, more than {limit}, standard error {error:.2f}")
     for place, name in ((2, "descriptors"), (3, "threads")):
-        more = slope([(one[0] / 3600, one[place]) for one in late])[0]
-        figures[f"{name} an hour"] = round(more, 2)
-        if more > COUNTED:
-            proof.problem(f"{name} that grow", f"{more:.1f} an hour, more than {COUNTED}")
+        last, before = [max((one[place] for one in late if (one[0] >= minutes * 45) == is_last), default=0) for is_last in (True, False)]
+        figures[f"most {name} of the last quarter"] = last
+        if last > before * (1 + SLACK):
+            proof.problem(f"{name} that grow", f"{last} in the last quarter, {before} before")
     return figures | {"judged": True}
 
 
