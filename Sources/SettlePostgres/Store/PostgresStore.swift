@@ -326,7 +326,9 @@ extension PostgresStore: DatabaseStore, ServerStore {
                 .integer(Self.longestAhead))
         }
         var results = try pool.ask(finding(names) + others + (ahead.map { [$0] } ?? []))
-        if let expected, let result = results.popLast(), let read = result.readAhead(expected.id) { request?.keep(read) }
+        if let expected, let result = results.popLast(), let read = result.readAhead(expected.id) {
+            request?.keep(read)
+        }
         if let version = results.popLast(), version.count > 0 { record.recordVersion(version.integer(0, 0)) }
         if let version = results.popLast(), version.count > 0 { try pool.check(version: version.integer(0, 0)) }
         let rows = results.flatMap(rows)
