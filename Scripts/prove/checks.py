@@ -123,20 +123,19 @@ def check(client, ledger, seen=lambda mark: True, since=None, contents=True, rev
     return found.last
 
 
-def reread(client, ledger, then=Item.proceed):
-    """Items whose state is not certain are read, and have one of their candidates.
-
-    By default this is after an error of a server that goes on; with `Item.settle` it is after a kill.
-    """
+def reread(client, ledger, after_kill=False):
+    """The states of items, without contents: after an error those that are not certain, after a kill all."""
     def state_of(kind, name):
         if kind == "main":
             status, rows = client.ask("GET", f"/main/{name}?open_revs=all")
+            if status not in (200, 404):
+                raise AssertionError(f"{name}: {status} {rows}")
             live = [row["ok"] for row in rows if not row["ok"].get("_deleted")] if status == 200 else []
             return [(one["_rev"], one.get("n"), one.get("_attachments", {})) for one in live]
         return locals_of(client, name) if kind == "local" else other_state(client, kind, name)
 
-    items = [item for item in ledger.items.values() if not item.certain and item.entries[0].state is not ANY]
-    check_items(client, ledger, items, state_of, lambda mark: True, False, then)
+    items = [item for item in ledger.items.values() if item.entries[0].state is not ANY and (after_kill or not item.certain)]
+    check_items(client, ledger, items, state_of, lambda mark: True, False, Item.settle if after_kill else Item.proceed)
 
 
 def check_contents(client, ledger, name, state, found):

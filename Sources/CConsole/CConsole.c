@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 591eb5ca20807fba76c610638e2f91821314580fb004eddaad94f8ec4af3e97f
-// Made of them, built: SHA-256 2d32c7b7000c112411a30e15bb1ee1c15e817a06e0370456e3e3606429b61ccd
+// The sources, web:  SHA-256 67cd471d0d226de4ebcf8767a1f2993ea580699e636427e310412178ef62009f
+// Made of them, built: SHA-256 491738119dbb94ba90a2d5860e7040637c3e4f3281bf679b3b88ba8b139f4414
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

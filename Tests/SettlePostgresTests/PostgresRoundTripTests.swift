@@ -138,6 +138,16 @@ import Testing
             #expect(try database.storedRecord(of: short, withContent: true)?.content?.body.json["n"] == 2)
         }
         #expect(try read(short, expecting: short)?.content?.body.json["n"] == 2)
+        // Once the node knows of a later commit, the document is read again: caches have that commit as their key.
+        let passed = SharedRequest(expecting: SharedRequest.Expected(short, in: name))
+        try Freshness.answering(passed) {
+            try node.freshen([name])
+            _ = try database.write([DocumentEdit(id: "another", parent: nil, body: [:])])[0].get()
+            var document = try #require(try other.document(short))
+            document["n"] = 3
+            parent = try other.save(document).revision
+            #expect(try database.storedRecord(of: short, withContent: true)?.content?.body.json["n"] == 3)
+        }
         // A document of another database with the same name is not it.
         let kept = SharedRequest(expecting: SharedRequest.Expected(short, in: name))
         try Freshness.answering(kept) {

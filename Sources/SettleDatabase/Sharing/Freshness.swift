@@ -54,9 +54,15 @@ package final class SharedRequest: Sendable {
         package let record: DocumentRecord?
         /// The number of later changes of the tree alone.
         package let edition: Int64
+        /// The newest sequence of the database just before.
+        package let sequence: UpdateSequence
+        fileprivate let readAt = ContinuousClock.now
 
-        package init(_ id: DocumentID, _ record: DocumentRecord?, edition: Int64, of number: Int64) {
-            (self.id, self.record, self.edition, self.number) = (id, record, edition, number)
+        package init(
+            _ id: DocumentID, _ record: DocumentRecord?, edition: Int64, of number: Int64, at sequence: UpdateSequence
+        ) {
+            (self.id, self.record, self.edition) = (id, record, edition)
+            (self.number, self.sequence) = (number, sequence)
         }
     }
 
@@ -70,12 +76,15 @@ package final class SharedRequest: Sendable {
     /// Keeps what was read ahead.
     package func keep(_ document: Document) { ahead.withLock { $0 = document } }
 
+    /// How long a document that was read ahead is used. A request may wait for a script, or for the rest of a long body.
+    private static let validity: Duration = .milliseconds(100)
+
     /// The document that was read ahead, once: a request that reads it again wants to see what has happened since.
     package func take(_ id: DocumentID, of number: Int64) -> Document? {
         ahead.withLock { ahead in
             guard let kept = ahead, kept.number == number, kept.id == id else { return nil }
             ahead = nil
-            return kept
+            return kept.readAt + Self.validity > .now ? kept : nil
         }
     }
 }

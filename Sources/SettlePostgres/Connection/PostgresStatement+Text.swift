@@ -8,8 +8,8 @@ extension PostgresStatement {
         case .shortDocument:
             """
             SELECT \(Columns.head.list), d.attachments, CASE WHEN octet_length(d.body) <= $3::bigint THEN d.body END, \
-            n.database_id FROM names AS n LEFT JOIN documents AS d ON d.database_id = n.database_id AND d.id = $2 \
-            WHERE n.name = $1
+            b.database_id, b.last_sequence FROM names AS n JOIN databases AS b USING (database_id) \
+            LEFT JOIN documents AS d ON d.database_id = b.database_id AND d.id = $2 WHERE n.name = $1
             """
         case .documents(let columns):
             """

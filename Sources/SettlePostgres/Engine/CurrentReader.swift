@@ -18,7 +18,9 @@ final class CurrentReader: PostgresReader {
     }
 
     override func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
-        guard let ahead = Freshness.request?.take(id, of: database) else {
+        // What is cached with the newest commit as its key must not be older than that.
+        guard let ahead = Freshness.request?.take(id, of: database), followed.fresh?.sequence == ahead.sequence.number
+        else {
             return try super.storedRecord(of: id, withContent: withContent)
         }
         guard var record = ahead.record, !withContent else { return ahead.record }
@@ -39,9 +41,10 @@ extension PostgresResult {
     func readAhead(_ id: DocumentID) -> SharedRequest.Document? {
         guard count == 1 else { return nil }
         let number = integer(0, 6)
-        if isNull(0, 0) { return SharedRequest.Document(id, nil, edition: 0, of: number) }
+        let sequence = UpdateSequence(integer(0, 7))
+        if isNull(0, 0) { return SharedRequest.Document(id, nil, edition: 0, of: number, at: sequence) }
         guard !isNull(0, 5), let row = documents(.whole).first else { return nil }
-        return SharedRequest.Document(id, row.record, edition: row.edition, of: number)
+        return SharedRequest.Document(id, row.record, edition: row.edition, of: number, at: sequence)
     }
 }
 

@@ -248,15 +248,18 @@ struct RoutedRequest: Sendable {
     }
 
     /// The document that the answer reads first: that of the path, or of an update function.
+    ///
+    /// None of `_users` and the other databases of the server, whose rules are about single documents, and no design
+    /// document, because both are also read for caches.
     var expected: SharedRequest.Expected? {
-        guard let match, let database else { return nil }
+        guard let match, let database, !database.hasPrefix("_") else { return nil }
         let id: String?
         if match.parameters["design"] != nil, request.target.segments.dropFirst(3).first == "_update" {
             id = match.parameters["what"]?.split(separator: "/", maxSplits: 1).dropFirst().first.map(String.init)
         } else {
             id = match.parameters["doc"]
         }
-        return id.map { SharedRequest.Expected(DocumentID(unchecked: $0), in: database) }
+        return id.flatMap { $0.hasPrefix("_") ? nil : SharedRequest.Expected(DocumentID(unchecked: $0), in: database) }
     }
 
     /// Checks that no name was lost from the path of a deletion.
@@ -296,30 +299,37 @@ final class AdmittedReaders: Sendable {
     private let known = Guarded<[Int: ContinuousClock.Instant]>([:])
     private static let limit = 4096
     private static let validity: Duration = .seconds(60)
-    private static let headers = [
-        "Authorization", "Cookie", "X-Auth-CouchDB-UserName", "X-Auth-CouchDB-Roles", "X-Auth-CouchDB-Token",
-    ]
+    /// The names of the headers that have credentials, in lower case.
+    private let headers: Set<String>
+
+    init(_ options: SecurityOptions) {
+        let proxy = options.proxy.map { [$0.nameHeader, $0.rolesHeader, $0.tokenHeader] } ?? []
+        headers = Set((["Authorization", "Cookie"] + proxy).map { $0.lowercased() })
+    }
 
     /// Whether the sender of a request was admitted to its database within the last minute.
     func contain(_ call: RoutedRequest) -> Bool {
         guard call.expected != nil else { return false }
-        let key = Self.key(call)
+        let key = key(call)
         return known.withLock { $0[key].map { $0 + Self.validity > .now } ?? false }
     }
 
     /// Records that the sender of a request was admitted to its database.
     func add(_ call: RoutedRequest) {
-        let key = Self.key(call)
+        let key = key(call)
         known.withLock { known in
             if known.count >= Self.limit, known[key] == nil { known = [:] }
             known[key] = .now
         }
     }
 
-    private static func key(_ call: RoutedRequest) -> Int {
+    private func key(_ call: RoutedRequest) -> Int {
         var hasher = Hasher()
         hasher.combine(call.database)
-        for name in headers { hasher.combine(call.request.headers[name]) }
+        for field in call.request.headers.fields where headers.contains(field.name.lowercased()) {
+            hasher.combine(field.name.lowercased())
+            hasher.combine(field.value)
+        }
         return hasher.finalize()
     }
 }

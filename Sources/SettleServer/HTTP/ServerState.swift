@@ -23,7 +23,8 @@ final class ServerState: Sendable {
     let importing = WorkerPool(limit: 4)
     let replications: ReplicationService
     let requestIDs = RequestIDs()
-    let readers = AdmittedReaders()
+    /// Who was admitted lately to databases of a shared store.
+    let readers: AdmittedReaders
     let mobile: MobileService
     /// The threads on which requests continue after their password was verified.
     private let afterLogin = WorkerPool(limit: 16)
@@ -64,6 +65,7 @@ final class ServerState: Sendable {
         authenticator = Authenticator(
             options, administration: administration, databases: databases, afterLogin: afterLogin)
         access = AccessCheck(options: options.security)
+        readers = AdmittedReaders(options.security)
         watch = Self.makeWatch(options.accessCheckInterval, databases, administration, authenticator, access)
         console = options.hasConsole ? Self.consoleFiles : nil
         scripts = options.scripts.map { Scripts($0, log: options.log) }

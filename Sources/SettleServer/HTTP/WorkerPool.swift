@@ -3,7 +3,7 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// Threads that run jobs, which may block. They are created on demand, and end after a minute without a job.
+/// Threads that run jobs, which may block. They are created on demand; all but one end after a minute without a job.
 ///
 /// The thread that became idle last gets the next job: its data is still in the processor's cache, and the threads
 /// that a rush has left over end.
@@ -121,8 +121,8 @@ final class WorkerPool: Sendable {
     private func waitsForJob(_ idle: Idle) -> Bool {
         while !idle.wait(idleTime) {
             let hasLeft = state.withLock { state in
-                // A thread that is no longer in the list is being woken.
-                guard let place = state.idle.firstIndex(where: { $0 === idle }) else { return false }
+                // One thread stays. One that is no longer in the list is being woken.
+                guard state.threads > 1, let place = state.idle.firstIndex(where: { $0 === idle }) else { return false }
                 state.idle.remove(at: place)
                 state.threads -= 1
                 return true

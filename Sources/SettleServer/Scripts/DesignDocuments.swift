@@ -14,7 +14,7 @@ final class DesignDocuments: Sendable {
     }
 
     /// The number of documents that are cached by name.
-    private static let cached = 64
+    private static let cached = 16
 
     /// The design documents that validate writes.
     struct Validators: Sendable {

@@ -66,6 +66,9 @@ import Testing
         #expect(try ask("anna:sesame", "GET", "/open/doc", times: 1) == ([], [200]))
         #expect(try ask("anna:sesame", "DELETE", "/closed/doc", times: 1) == (["closed/doc"], [409]))
         #expect(try ask("anna:sesame", "GET", "/closed/_all_docs", times: 1) == ([], [200]))
+        // Accounts and design documents are cached by the newest commit, so they are read after it.
+        #expect(try ask("anna:sesame", "GET", "/_users/org.couchdb.user:anna").0 == [])
+        #expect(try ask("anna:sesame", "GET", "/closed/_design/none").0 == [])
     }
 
     @Test(arguments: [("anna", "sesame"), ("admin", "admin")])

@@ -63,10 +63,8 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
     const first = Math.max(0, Math.min(Math.floor((at - spare) / STEP) * STEP, all.length - DRAWN));
     const last = Math.min(all.length, first + DRAWN);
     if (!isForced && first === drawn.first && last === drawn.last) return;
-    if (isForced && isPressed) {
-      isDue = true;
-      return;
-    }
+    isDue = isForced && isPressed;
+    if (isDue) return;
     const focused = place();
     drawn = { first, last };
     replace(body, all.slice(first, last).map((item, index) => {
@@ -196,6 +194,7 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
     pages.unshift({ start, rows: found });
     const top = scroller.scrollTop + found.length * rowHeight;
     while (pages.length > KEPT) next = pages.pop().start;
+    isPressed = false;
     draw(true);
     scroller.scrollTop = top;
     lastTop = top;
@@ -216,17 +215,17 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
     (inRow[focused?.control] ?? reached?.querySelector('a[href]') ?? inRow[0])?.focus({ preventScroll: true });
   }
 
-  const ends = ['pointerup', 'pointercancel'];
+  const ends = ['pointerup', 'pointercancel', 'contextmenu', 'blur'];
   function letGo() {
     for (const name of ends) window.removeEventListener(name, letGo);
-    // After the click.
+    // After the click, which a finger makes a moment later.
     setTimeout(() => {
       isPressed = false;
       if (isDue) draw(true);
-      isDue = false;
-    });
+    }, 50);
   }
-  body.addEventListener('pointerdown', () => {
+  body.addEventListener('pointerdown', event => {
+    if (!event.isPrimary || event.button !== 0) return;
     isPressed = true;
     for (const name of ends) window.addEventListener(name, letGo);
   });
