@@ -397,8 +397,7 @@ def a_pressed_row_stays(room):
     page = visit.page
     visit.go("#/db/pressed/docs")
     visit.settled()
-    place = page.locator("a:has-text('row-2')").bounding_box()
-    page.mouse.move(place["x"] + 5, place["y"] + 5)
+    page.locator("a:has-text('row-2')").hover()
     page.mouse.down()
     server.ask("PUT", "pressed/row-0", {})
     with page.expect_response(lambda answer: "_all_docs" in answer.url):
@@ -409,8 +408,7 @@ def a_pressed_row_stays(room):
     # Let go beside a row, the list is drawn.
     visit.go("#/db/pressed/docs")
     visit.settled()
-    place = page.locator("a:has-text('row-2')").bounding_box()
-    page.mouse.move(place["x"] + 5, place["y"] + 5)
+    page.locator("a:has-text('row-2')").hover()
     page.mouse.down()
     server.ask("PUT", "pressed/row-4", {})
     with page.expect_response(lambda answer: "_all_docs" in answer.url):
