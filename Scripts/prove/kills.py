@@ -13,8 +13,8 @@ documents give; users can log in; `settle verify` finds nothing, in some rounds 
 import brings all documents. In some rounds the server is killed during its start, too. At the end a continuous replication, which was
 killed in all rounds, has brought every leaf.
 
-With --kills N a round is N kills. After each the server starts, and the live leaves of each document and the state of each other item are
-compared; contents, old revisions, feeds, indexes and the documents of all writers are, after the last. So 10,000 kills take half of the time.
+With --kills N a round is N kills. After each of them the server starts, and the live leaves of the documents with one writer and the states of
+all other items are compared. Everything else of the above is checked after the last one.
 
 The seed determines requests and delays; which requests are in flight when the signal arrives also depends on the machine.
 """

@@ -395,25 +395,23 @@ def a_pressed_row_stays(room):
     visit = room.visit()
     visit.log_in()
     page = visit.page
-    visit.go("#/db/pressed/docs")
-    visit.settled()
-    page.locator("a:has-text('row-2')").hover()
-    page.mouse.down()
-    server.ask("PUT", "pressed/row-0", {})
-    with page.expect_response(lambda answer: "_all_docs" in answer.url):
-        page.keyboard.press("r")
-    visit.settled()
+
+    def press(new):
+        """Presses a row, and lets the list be read again after another document was written."""
+        visit.go("#/db/pressed/docs")
+        visit.settled()
+        page.locator("a:has-text('row-2')").hover()
+        page.mouse.down()
+        server.ask("PUT", f"pressed/{new}", {})
+        with page.expect_response(lambda answer: "_all_docs" in answer.url):
+            page.keyboard.press("r")
+        visit.settled()
+
+    press("row-0")
     page.mouse.up()
     page.wait_for_selector("h1:has-text('row-2')")
     # Let go beside a row, the list is drawn.
-    visit.go("#/db/pressed/docs")
-    visit.settled()
-    page.locator("a:has-text('row-2')").hover()
-    page.mouse.down()
-    server.ask("PUT", "pressed/row-4", {})
-    with page.expect_response(lambda answer: "_all_docs" in answer.url):
-        page.keyboard.press("r")
-    visit.settled()
+    press("row-4")
     page.mouse.move(5, 5)
     page.mouse.up()
     page.wait_for_selector("tr:has-text('row-4')")
