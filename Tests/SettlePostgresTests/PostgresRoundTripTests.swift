@@ -15,14 +15,11 @@ import Testing
         let node = try PostgresStore(Cluster.configuration(port: proxy.port))
         let database = try node.open(name)
         func trips(_ body: () throws -> Void) throws -> Int {
-            // The first uses of a statement prepare it, and the node's own questions about other nodes only add.
-            try (0..<8).map { _ in
-                let before = proxy.roundTrips
+            try proxy.trips {
                 try body()
                 // The end of a snapshot is read by the next query.
                 _ = try database.storedRecord(of: "none", withContent: false)
-                return proxy.roundTrips - before - 1
-            }.min() ?? 0
+            } - 1
         }
         let edits = (0..<300).map { DocumentEdit(id: DocumentID(unchecked: "d\($0)"), parent: nil, body: [:]) }
         for result in try database.write(edits) { _ = try result.get() }
@@ -78,14 +75,6 @@ import Testing
         let (short, long) = (DocumentID(unchecked: "short"), DocumentID(unchecked: "long"))
         try other.save(Document(id: short, body: ["n": 1]))
         try other.save(Document(id: long, body: ["text": .string(String(repeating: "x", count: 100_000))]))
-        func trips(_ body: () throws -> Void) throws -> Int {
-            // The first uses of a statement prepare it, and the node's own questions about other nodes only add.
-            try (0..<8).map { _ in
-                let before = proxy.roundTrips
-                try body()
-                return proxy.roundTrips - before
-            }.min() ?? 0
-        }
         func read(_ id: DocumentID, expecting expected: DocumentID?) throws -> DocumentRecord? {
             let request = SharedRequest(expecting: expected.map { SharedRequest.Expected($0, in: name) })
             return try Freshness.answering(request) {
@@ -96,7 +85,7 @@ import Testing
         /// The round trips of a request, and the length of the body that it read.
         func cost(of id: DocumentID, expecting expected: DocumentID?) throws -> [Int] {
             var length = 0
-            let count = try trips { length = try read(id, expecting: expected)?.content?.body.utf8.count ?? 0 }
+            let count = try proxy.trips { length = try read(id, expecting: expected)?.content?.body.utf8.count ?? 0 }
             return [count, length]
         }
         #expect(try cost(of: short, expecting: short) == [1, 7])
@@ -115,7 +104,7 @@ import Testing
                 parent = try database.write([DocumentEdit(id: short, parent: parent, body: ["n": 1])])[0].get()
             }
         }
-        #expect(try trips { try write(expecting: short) } == trips { try write(expecting: nil) } - 1)
+        #expect(try proxy.trips { try write(expecting: short) } == proxy.trips { try write(expecting: nil) } - 1)
         // What another node writes in between makes it read again.
         let late = SharedRequest(expecting: SharedRequest.Expected(short, in: name))
         try Freshness.answering(late) {
@@ -155,6 +144,13 @@ import Testing
             #expect(kept.take(short, of: 1) == nil)
             #expect(try database.storedRecord(of: short, withContent: true) != nil)
         }
+        // One that waited for long is read again.
+        for (age, isTaken) in [(Duration.zero, true), (.seconds(1), false)] {
+            let waited = SharedRequest()
+            let document = SharedRequest.Document(short, nil, edition: 0, of: 7, at: 1, readAt: .now - age)
+            waited.keep(document)
+            #expect((waited.take(short, of: 7) != nil) == isTaken && waited.take(short, of: 7) == nil)
+        }
         withExtendedLifetime(first) {}
     }
 
@@ -165,5 +161,17 @@ import Testing
             let answer = try pool.with { try $0.runText("SHOW \(name)")[0].text(0, 0) }
             #expect(answer == "off", "\(name)")
         }
+    }
+}
+
+extension CuttingProxy {
+    /// The fewest round trips of a closure.
+    fileprivate func trips(_ body: () throws -> Void) throws -> Int {
+        // The first uses of a statement prepare it, and the node's own questions about other nodes only add.
+        try (0..<8).map { _ in
+            let before = roundTrips
+            try body()
+            return roundTrips - before
+        }.min() ?? 0
     }
 }

@@ -56,13 +56,14 @@ package final class SharedRequest: Sendable {
         package let edition: Int64
         /// The newest sequence of the database just before.
         package let sequence: UpdateSequence
-        fileprivate let readAt = ContinuousClock.now
+        fileprivate let readAt: ContinuousClock.Instant
 
         package init(
-            _ id: DocumentID, _ record: DocumentRecord?, edition: Int64, of number: Int64, at sequence: UpdateSequence
+            _ id: DocumentID, _ record: DocumentRecord?, edition: Int64, of number: Int64, at sequence: UpdateSequence,
+            readAt: ContinuousClock.Instant = .now
         ) {
             (self.id, self.record, self.edition) = (id, record, edition)
-            (self.number, self.sequence) = (number, sequence)
+            (self.number, self.sequence, self.readAt) = (number, sequence, readAt)
         }
     }
 

@@ -79,7 +79,7 @@ struct Router: Sendable {
         var call = call
         var response: HTTPResponse
         do {
-            let expected = server.databases.isShared && server.readers.contain(call) ? call.expected : nil
+            let expected = server.databases.isShared ? server.readers.expected(of: call) : nil
             response = try server.answering(about: call.database, expecting: expected) {
                 try rules.preflight(call.request) ?? answer(&call)
             }
@@ -153,7 +153,7 @@ struct Router: Sendable {
 
     private func answer(_ call: inout RoutedRequest) throws -> HTTPResponse {
         let (match, user) = try admitted(&call)
-        if server.databases.isShared, call.expected != nil { server.readers.add(call) }
+        if server.databases.isShared { server.readers.add(call) }
         try call.checkDeletion()
         guard let endpoint = match.route.endpoint(call.request.method) else {
             if let database = match.parameters["db"] { _ = try server.databases.open(database) }
@@ -285,51 +285,5 @@ struct RoutedRequest: Sendable {
         }
         return ["PUT", "DELETE", "GET", "HEAD", "POST", "COPY"].contains(override.uppercased())
             ? override.uppercased() : "POST"
-    }
-}
-
-// MARK: - AdmittedReaders
-
-/// The credentials that were admitted lately to databases of a shared store.
-///
-/// A document is read ahead in the same round trip as the accounts and the rights, so before the rights are checked. That
-/// is done for these credentials only, so the time that a refusal takes says nothing about a document.
-final class AdmittedReaders: Sendable {
-    /// The times of admission, by hashes with a secret of this process.
-    private let known = Guarded<[Int: ContinuousClock.Instant]>([:])
-    private static let limit = 4096
-    private static let validity: Duration = .seconds(60)
-    /// The names of the headers that have credentials, in lower case.
-    private let headers: Set<String>
-
-    init(_ options: SecurityOptions) {
-        let proxy = options.proxy.map { [$0.nameHeader, $0.rolesHeader, $0.tokenHeader] } ?? []
-        headers = Set((["Authorization", "Cookie"] + proxy).map { $0.lowercased() })
-    }
-
-    /// Whether the sender of a request was admitted to its database within the last minute.
-    func contain(_ call: RoutedRequest) -> Bool {
-        guard call.expected != nil else { return false }
-        let key = key(call)
-        return known.withLock { $0[key].map { $0 + Self.validity > .now } ?? false }
-    }
-
-    /// Records that the sender of a request was admitted to its database.
-    func add(_ call: RoutedRequest) {
-        let key = key(call)
-        known.withLock { known in
-            if known.count >= Self.limit, known[key] == nil { known = [:] }
-            known[key] = .now
-        }
-    }
-
-    private func key(_ call: RoutedRequest) -> Int {
-        var hasher = Hasher()
-        hasher.combine(call.database)
-        for field in call.request.headers.fields where headers.contains(field.name.lowercased()) {
-            hasher.combine(field.name.lowercased())
-            hasher.combine(field.value)
-        }
-        return hasher.finalize()
     }
 }

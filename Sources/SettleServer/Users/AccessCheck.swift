@@ -1,5 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
+internal import SettlePlatform
 internal import SettleReplication
 
 /// Decides which users may use which routes. No other code does.
@@ -190,5 +192,53 @@ enum AccessEndpoints {
             // The document has a conflict. With 401 the client would believe that its own login failed.
             throw HTTPError(409, "conflict", error.reason)
         }
+    }
+}
+
+// MARK: - AdmittedReaders
+
+/// The credentials that were admitted lately to databases of a shared store.
+///
+/// A document is read ahead in the same round trip as the accounts and the rights, so before the rights are checked. That
+/// is done for these credentials only, so the time that a refusal takes says nothing about a document.
+final class AdmittedReaders: Sendable {
+    /// The times of admission, by hashes with a secret of this process.
+    private let known = Guarded<[Int: ContinuousClock.Instant]>([:])
+    private static let limit = 4096
+    private static let validity: Duration = .seconds(60)
+    /// The names of the headers that have credentials, in lower case.
+    private let headers: Set<String>
+
+    init(_ options: SecurityOptions) {
+        let proxy = options.proxy.map { [$0.nameHeader, $0.rolesHeader, $0.tokenHeader] } ?? []
+        headers = Set((["Authorization", "Cookie"] + proxy).map { $0.lowercased() })
+    }
+
+    /// The document to read ahead for a request; `nil` if its sender was not admitted to its database within the last
+    /// minute.
+    func expected(of call: RoutedRequest) -> SharedRequest.Expected? {
+        guard let expected = call.expected else { return nil }
+        let key = key(call)
+        return known.withLock { $0[key].map { $0 + Self.validity > .now } ?? false } ? expected : nil
+    }
+
+    /// Records that the sender of a request for a document was admitted to its database.
+    func add(_ call: RoutedRequest) {
+        guard call.expected != nil else { return }
+        let key = key(call)
+        known.withLock { known in
+            if known.count >= Self.limit, known[key] == nil { known = [:] }
+            known[key] = .now
+        }
+    }
+
+    private func key(_ call: RoutedRequest) -> Int {
+        var hasher = Hasher()
+        hasher.combine(call.database)
+        for field in call.request.headers.fields where headers.contains(field.name.lowercased()) {
+            hasher.combine(field.name.lowercased())
+            hasher.combine(field.value)
+        }
+        return hasher.finalize()
     }
 }
