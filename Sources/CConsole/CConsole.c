@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 67cd471d0d226de4ebcf8767a1f2993ea580699e636427e310412178ef62009f
-// Made of them, built: SHA-256 491738119dbb94ba90a2d5860e7040637c3e4f3281bf679b3b88ba8b139f4414
+// The sources, web:  SHA-256 ee86d3ac1cd4c780831e45875fcd424898559a9c49fb5ebe2c1b584863bbd22a
+// Made of them, built: SHA-256 e3ab31679d8a78a2baf3d6053051ceff2a2ef5929e7e31256aa8a5b6233be190
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

@@ -56,6 +56,14 @@ def who_when_and_where(room):
     expect(visit.page.locator("th .blame:has-text('not recorded')").count() == 1, "one leaf has no note")
 
 
+def save_design(page, words):
+    """Saves a design document after a question that has some words."""
+    page.keyboard.press("Control+s")
+    page.wait_for_selector(f"dialog:has-text('{words}')")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog", state="detached")
+
+
 def functions_are_tried(room):
     """A filter is tried with a query; what a map throws and logs has its document and line; a rule is tried as anybody."""
     server = room.server
@@ -90,19 +98,17 @@ def functions_are_tried(room):
     page.wait_for_selector("td.bad:has-text('who?')")
     page.get_by_label("Run as").fill("ben")
     page.wait_for_selector("td.bad:has-text('less than 5')")
-    page.keyboard.press("Control+s")
-    page.wait_for_selector("dialog:has-text('builds 1 view')")
-    page.keyboard.press("Enter")
+    save_design(page, "builds 1 view")
     page.wait_for_selector("text=Saved.")
+    # It is not read again, so that what is typed from now on stays.
+    area = page.get_by_label("The validation function")
+    expect(area.is_visible(), "another function is shown")
     stored = server.json("GET", "shop/_design/tried")
     expect(stored["filters"] == design["filters"] and stored["x"] == 1 and stored["views"]["lib"] == design["views"]["lib"], str(stored))
     expect(stored["validate_doc_update"].startswith("function (doc, old, user)") and stored["views"]["v"]["reduce"] == "_count", str(stored))
     page.get_by_role("button", name="validation function", exact=True).click()
     page.get_by_role("button", name="Remove this validation function").click()
-    page.keyboard.press("Control+s")
-    page.wait_for_selector("dialog:has-text('No view is rebuilt')")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("text=Saved.")
+    save_design(page, "No view is rebuilt")
     expect("validate_doc_update" not in server.json("GET", "shop/_design/tried"), "the rule is still there")
     page.get_by_role("button", name="filter big").click()
     page.get_by_label("The filter function").fill("function () { return true; }")

@@ -87,6 +87,7 @@ def the_frame_leads_everywhere(room):
     expect(places.locator("li:has-text('Conflicts') .n").inner_text() == str(wanted), "another number of conflicts is told")
     expect(places.locator("[aria-current=page]").inner_text() == "Documents", "another place is marked")
     page.get_by_role("button", name="groceries").click()
+    page.wait_for_selector("dialog [role=combobox]")
     page.keyboard.type("SOUTH")
     page.wait_for_selector("dialog [role=option]:has-text('warehouse-south')")
     # The rest of the names may arrive after the first ones.

@@ -69,6 +69,7 @@ def the_palette_reaches_everything(room):
     page.keyboard.press("Enter")
     page.wait_for_selector("h1:has-text('item-12')")
     # Only commands; one of them waits for its page.
+    visit.settled()
     open_palette(page, ">")
     commands = options(page)
     for text in ("New document", "Settle many conflicts", "Compact this database", "New database", "New replication", "Theme: dark", "Copy as curl", "Copy as settle", "Keys", "Log out"):
@@ -312,7 +313,6 @@ def somebody_plays_freely(room):
 
     def do(device, name):
         device.get_by_role("button", name=name).press("Enter")
-        page.wait_for_timeout(50)
         visit.settled()
 
     anna.get_by_label("Name").fill("Bread")

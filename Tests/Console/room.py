@@ -153,11 +153,18 @@ def refuse_tea(server):
 class Visit:
     """A browser's page that notes what must not happen: errors, reports of the policy, requests to others."""
 
-    def __init__(self, browser, server, width=1440, scheme="light", root=None, language="en-US", clock=False, **more):
+    # How many milliseconds late each answer comes. Only Chromium can delay answers.
+    latency = 0
+
+    def __init__(self, browser, server, width=1440, scheme="light", root=None, language="en-US", clock=False, latency=None, **more):
         self.server, self.complaints = server, []
         self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, ignore_https_errors=True, locale=language, **more)
         self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
+        late = self.latency if latency is None else latency
+        if late and browser.browser_type.name == "chromium":
+            line = {"offline": False, "latency": late, "downloadThroughput": -1, "uploadThroughput": -1}
+            self.context.new_cdp_session(self.page).send("Network.emulateNetworkConditions", line)
         if clock:
             self.page.clock.install()
         self.root = (root or server.url) + "_utils/"

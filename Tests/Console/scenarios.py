@@ -28,6 +28,7 @@ from places import PLACES
 from play import PLAY
 from room import PASSWORD, PATIENCE, WEB, Server, choose_policy, expect, milk, refuse_tea, revision, signs, until, with_password
 from staying import STAYING
+from slow import SLOW
 from wide import WIDE
 from working import WORKING
 
@@ -521,7 +522,7 @@ SCENARIOS = [
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
     *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK, *PLAY, *DATA, *ADMIN, *FILES, *ADMINISTERING,
-    *WORKING,
+    *WORKING, *SLOW,
 ]
 
 # What is also done in Firefox, and with the databases in PostgreSQL.

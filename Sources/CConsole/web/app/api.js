@@ -17,6 +17,7 @@ export class ApiError extends Error {
 
 let logIn = async () => false;
 let asking = null;
+let logins = 0; // how often somebody has logged in over the page
 let [page, turnedDown] = [0, -1];
 
 /** Sets what asks for a password when an answer is 401; it says whether to try once more. */
@@ -31,7 +32,7 @@ export function mayAskAgain() { return !asking && turnedDown !== page; }
 function logInOnce() {
   const mine = page;
   asking ??= logIn().then(isDone => {
-    if (!isDone) turnedDown = mine;
+    if (isDone) logins += 1; else turnedDown = mine;
     return isDone;
   }).finally(() => { asking = null; });
   return asking;
@@ -92,6 +93,7 @@ export async function ask(where, options = {}) {
   for (let attempt = 0; ; attempt += 1) {
     let response;
     const began = performance.now();
+    const before = logins;
     try {
       response = await fetch(url, { method, headers: sent, body: content, signal, credentials: 'same-origin' });
     } catch (error) {
@@ -101,7 +103,8 @@ export async function ask(where, options = {}) {
       throw new ApiError(0, 'unreachable', t.api.theServerDoesNotAnswer, null, null);
     }
     heard.dispatchEvent(new CustomEvent('reach', { detail: true }));
-    if (response.status === 401 && attempt === 0 && !isLogin && await logInOnce()) continue;
+    // A request that was sent before a login may be answered after it.
+    if (response.status === 401 && attempt === 0 && !isLogin && (logins > before || await logInOnce())) continue;
     if (response.status === 503 && isRead && attempt < 2) { await pause(1000, signal); continue; }
     const isRaw = raw && response.ok;
     const answer = isRaw ? '' : await response.text();

@@ -118,6 +118,7 @@ async function writeSame() {
 // The places: of the server, and of the open database with what it counts.
 
 const counts = {};
+let countTurn = 0;
 
 function placeLink(key, href, label, isCurrent) {
   return h('a', { href, 'aria-current': isCurrent ? 'page' : null, title: label }, icon(ICONS[key]), h('span', { class: 'lbl' }, label));
@@ -150,10 +151,14 @@ function noteRecent(db) {
   localStorage.setItem('recent', JSON.stringify([db, ...names].slice(0, RECENT)));
 }
 
-async function otherDatabase() { (await loadFrame()).chooseDatabase(); }
+async function otherDatabase() {
+  const { chooseDatabase } = await loadFrame();
+  if (!document.querySelector('dialog.palette[open]')) chooseDatabase();
+}
 
 async function more() {
   const { placeSheet } = await loadFrame();
+  if (document.querySelector('dialog[open]')) return;
   const rest = entries => entries.filter(entry => here.db === undefined || entry[0].startsWith('#') || !BAR.includes(entry[0])).map(linkTo);
   placeSheet([...(here.db === undefined ? [] : [{ title: here.db, links: rest(TABS) }]), { title: root.host, links: rest(serverPlaces()) }],
     [here.db !== undefined && button(t.main.otherDatabase, otherDatabase), choice(t.themes, themeNow(), name => { setTheme(name); document.querySelector('dialog[open]').close(); }), session.name && button(t.main.logOut, logOut)]);
@@ -162,17 +167,22 @@ async function more() {
 /** Reads what the places count; what may not be read has no number. It never asks for a login. */
 async function readCounts() {
   const { db } = here;
+  const mine = ++countTurn;
+  places.setAttribute('aria-busy', 'true');
   const quiet = { quiet: true, isLogin: true };
   const told = async where => { try { return (await ask(where, quiet)).json; } catch { return null; } };
   if (db !== undefined) {
     const [info, conflicts] = [await told(path`${db}`), await told(`${path`${db}/_conflicts`}?kind=all&limit=0`)];
-    if (here.db !== db) return;
+    if (mine !== countTurn) return;
     Object.assign(counts, { docs: info?.doc_count, size: info?.sizes?.file, conflicts: conflicts?.total_rows });
   }
-  if (session.isAdmin) counts['#/replications'] = (await told('_scheduler/docs?limit=1'))?.total_rows;
+  const replications = session.isAdmin ? (await told('_scheduler/docs?limit=1'))?.total_rows : undefined;
+  if (mine !== countTurn) return;
+  counts['#/replications'] = replications;
+  places.removeAttribute('aria-busy');
   drawPlaces();
 }
-setInterval(() => { if (!document.hidden && mayAskAgain() && session.name) readCounts(); }, EVERY);
+setInterval(() => { if (!document.hidden && mayAskAgain() && session.name && !places.hasAttribute('aria-busy')) readCounts(); }, EVERY);
 
 function drawPath() {
   const { db, page, id } = here;
@@ -209,14 +219,19 @@ async function show() {
   status.textContent = '';
   drawPath();
   drawPlaces();
+  // What was asked for the page before is forgotten.
+  countTurn += 1;
+  places.removeAttribute('aria-busy');
   if (session.name) readCounts();
   // What was there belongs to another path.
   replace(outlet);
   outlet.setAttribute('aria-busy', 'true');
   const loading = setTimeout(() => replace(outlet, h('div', {}, bones())), 150);
+  // A page that was left says nothing any more.
+  const said = set => value => { if (!control.signal.aborted) set(value); };
   const context = {
-    ...where, signal: control.signal, setSame, setKeys,
-    setTitle: text => { document.title = `${text} · Settle`; },
+    ...where, signal: control.signal, setSame: said(setSame), setKeys: said(setKeys),
+    setTitle: said(text => { document.title = `${text} · Settle`; }),
   };
   try {
     const make = await pageNamed(where.page);

@@ -31,7 +31,7 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
   let isSaved = true;
   let code = null;
   let reduce = null;
-  const [problems, editor] = [h('div'), h('div', { class: 'stack' })];
+  const [problems, editor, actions] = [h('div'), h('div', { class: 'stack' }), h('div', { class: 'toolbar' })];
   const tried = trial({ db, signal });
   const main = panel(async () => {
     document = parse((await ask(path`${db}/${whole}`, { signal })).text);
@@ -72,10 +72,15 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
     if (typeof text !== 'string') { replace(editor, h('p', { class: 'muted' }, t.designDocument.thisIsNoFunction)); return; }
     code = codeArea({ text, label: chosen.kind === 'rule' ? t.designDocument.theRuleAction : t.designDocument.theFunction(chosen.kind === 'view' ? t.designDocument.map : chosen.kind), onInput: changed, language: 'javascript' });
     reduce = chosen.kind === 'view' ? h('input', { value: functions('view').get(chosen.name).get('reduce') ?? '', placeholder: t.designDocument.reduceHint, on: { input: changed } }) : null;
-    replace(editor, code.element, reduce && field(t.designDocument.reduce, reduce), h('div', { class: 'toolbar' },
-      chosen.kind === 'view' && stored.has(chosen.name) && h('a', { class: 'button', href: link([db, 'view', id], { view: chosen.name }) }, t.view.rowsOfThisView),
-      button(t.designDocument.removeThis(chosen.kind === 'rule' ? t.designDocument.theRule : chosen.kind), remove)));
+    drawActions();
+    replace(editor, code.element, reduce && field(t.designDocument.reduce, reduce), actions);
     tried.ofKind(chosen.kind, subject, code);
+  }
+
+  /** What can be done with the chosen function; a view has rows as soon as it is stored. */
+  function drawActions() {
+    replace(actions, chosen?.kind === 'view' && stored.has(chosen.name) && h('a', { class: 'button', href: link([db, 'view', id], { view: chosen.name }) }, t.view.rowsOfThisView),
+      chosen && button(t.designDocument.removeThis(chosen.kind === 'rule' ? t.designDocument.theRule : chosen.kind), remove));
   }
 
   /** What is tried: the functions in the editor, and the modules that they may require. */
@@ -134,20 +139,24 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
   }
 
   async function save() {
+    if (!document) return;
     replace(problems);
     keep();
     const views = viewsOf(document);
     const names = [...views.keys()].filter(name => name !== 'lib');
     // The views of a document have one index: a change of one map builds all of them.
     const isBuilt = names.length > 0 && !equal(views, stored);
-    const isSure = await dialog({
+    const rev = await dialog({
       title: t.designDocument.save(id), body: h('p', {}, isBuilt ? t.designDocument.savingBuildsOfItAnew(t.designDocument.viewsCount(names.length)) : t.designDocument.noViewIsBuiltAnew),
-      actions: [{ label: t.common.save, kind: 'primary', run: async () => { await saveDocument(db, whole, stringify(document)); return true; } }],
+      actions: [{ label: t.common.save, kind: 'primary', run: () => saveDocument(db, whole, stringify(document)) }],
     });
-    if (!isSure) return;
+    if (!rev) return;
+    // The document is not read again: that would end what is typed meanwhile.
+    document.set('_rev', rev);
+    stored = viewsOf(parse(stringify(document)));
     isSaved = true;
     toast(t.common.saved);
-    main.reload();
+    drawActions();
   }
 
   const mayLeave = unsaved(() => !isSaved, signal);

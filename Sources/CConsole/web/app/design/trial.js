@@ -28,6 +28,10 @@ export function trial({ db, signal }) {
 
   /** Says which function is tried now: of which kind, what is asked, and where its text stands. */
   function ofKind(next, ask, area) {
+    // The outcome of another function goes.
+    turn += 1;
+    clearTimeout(timer);
+    replace(outcome);
     [kind, subject, code] = [next, ask, area];
     replace(inputs,
       kind === 'rule' && [field(t.trial.tried, name), field(t.trial.withTheRoles, roles), field(t.trial.withThisNewDocument, given, t.trial.besideTheStoredOne)],

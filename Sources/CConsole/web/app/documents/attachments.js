@@ -1,7 +1,7 @@
 /** The attachments of a document: images and the beginnings of texts are shown, everything else is a download. */
 import { ask, address, isExact, path } from '../api.js';
 import { h, bdi, button, card, icon, replace, field, visible } from '../parts/dom.js';
-import { errorBox, dialog } from '../parts/panel.js';
+import { dialog } from '../parts/panel.js';
 import { bytes, t } from '../words.js';
 
 /** The types of images that are shown. */
@@ -31,15 +31,18 @@ async function beginningOf(url, rev, signal) {
  * @param rev the revision that they are of
  * @param stubs `_attachments` of the document
  * @param mayWrite says whether a new revision may be written now; without it nothing can be changed
- * @param onWritten is called when the document has a new revision
+ * @param rest is called with whether files are being sent
+ * @param onWritten is called when the document has a new revision, for which this section is made anew
+ * @param onError hears why something failed
  */
-export function attachmentList({ db, id, rev, stubs, signal, mayWrite, onWritten }) {
+export function attachmentList({ db, id, rev, stubs, signal, mayWrite, rest, onWritten, onError }) {
   const problems = h('div', { role: 'status' });
   let current = rev;
+  let last = Promise.resolve(); // of what is sent: files that were dropped later follow
 
   async function tried(act) {
     replace(problems);
-    try { await act(); } catch (error) { if (error.name !== 'AbortError') replace(problems, errorBox(error)); }
+    try { await act(); } catch (error) { if (error.name !== 'AbortError') onError(error); }
   }
 
   function line([name, { content_type: type, length }]) {
@@ -77,6 +80,7 @@ export function attachmentList({ db, id, rev, stubs, signal, mayWrite, onWritten
 
   async function upload(files) {
     if (!mayWrite()) return;
+    rest(true);
     try {
       for (const file of files) {
         const isSure = !Object.hasOwn(stubs, file.name) || await dialog({
@@ -91,17 +95,24 @@ export function attachmentList({ db, id, rev, stubs, signal, mayWrite, onWritten
       }
     } finally {
       // Those before one that failed are written, so the document is read again in any case.
-      if (current !== rev) onWritten();
+      replace(problems);
+      if (current !== rev) await onWritten();
+      rest(false);
     }
   }
 
-  const file = h('input', { type: 'file', multiple: true, on: { change: () => tried(() => upload([...file.files])).finally(() => { file.value = ''; }) } });
+  function send(files) {
+    last = last.then(() => tried(() => upload(files)));
+    return last;
+  }
+
+  const file = h('input', { type: 'file', multiple: true, on: { change: () => send([...file.files]).finally(() => { file.value = ''; }) } });
   const section = card(t.attachments.attachments, [
     Object.keys(stubs).length === 0 && h('p', { class: 'muted' }, t.common.none),
     h('ul', { class: 'list' }, Object.entries(stubs).map(line)), mayWrite && field(t.attachments.attachFiles, file, t.attachments.orDropThemHere), problems]);
   if (mayWrite) {
     section.addEventListener('dragover', event => event.preventDefault());
-    section.addEventListener('drop', event => { event.preventDefault(); tried(() => upload([...event.dataTransfer.files])); });
+    section.addEventListener('drop', event => { event.preventDefault(); send([...event.dataTransfer.files]); });
   }
   return section;
 }

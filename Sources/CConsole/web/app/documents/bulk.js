@@ -32,10 +32,11 @@ function working({ title, body, label, kind, ids, begin = () => {}, work, result
   const bar = h('progress', { max: ids().length, hidden: true, 'aria-label': t.common.progress });
   return dialog({
     title, body: h('div', { class: 'stack' }, body, bar),
-    actions: [{ label, kind, run: async () => {
+    actions: [{ label, kind, run: async stopped => {
       begin();
       bar.hidden = false;
       for (const part of portions(ids())) {
+        if (stopped.aborted) break;
         await work(part);
         bar.value += part.length;
       }
@@ -62,7 +63,7 @@ export async function deleteMany(db, chosen, signal) {
   const warn = words => h('p', { class: 'warn' }, words);
   const result = { done: 0, refused: [], deleted: [], stayed: 0 };
   return working({
-    title: t.bulk.question(label), label, kind: 'danger', ids: () => [...chosen.keys()], result, begin: () => { result.refused = []; },
+    title: t.bulk.question(label), label, kind: 'danger', ids: () => ids.filter(id => chosen.has(id)), result, begin: () => { result.refused = []; },
     body: [h('p', {}, t.bulk.deletionsReplicate), conflicts > 0 && warn(t.bulk.inConflict(conflicts, staying.size)),
       designs > 0 && warn(t.bulk.areDesignDocuments(designs))],
     async work(part) {

@@ -38,7 +38,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   let waiting = []; // changes that have come while somebody reads further down, the oldest first
   let arrived = 0;
   let lastUse = Date.now();
-  let [attempts, timer] = [0, 0];
+  let [attempts, timer, turn] = [0, 0, 0];
 
   const search = h('input', { type: 'search', value: words, placeholder: t.changes.partOfAnID, on: { input: look } });
   const kinds = h('select', { on: { change: look } }, h('option', { value: '' }, t.common.all),
@@ -93,12 +93,15 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   }
 
   async function first() {
+    const mine = ++turn;
     showSame();
     replace(problems);
-    more.hidden = true;
+    more.hidden = pause.disabled = true;
+    list.setAttribute('aria-busy', 'true');
     try {
       if (asked) {
         const answer = (await ask(path`${db}/_changes`, { query: { since: since === 'now' ? asked : since, limit: KEPT }, signal })).json;
+        if (mine !== turn) return;
         since = answer.last_seq;
         put(answer.results);
         if (answer.pending > 0) {
@@ -109,11 +112,19 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
       } else {
         const limit = words || kind ? KEPT : FEW;
         const answer = (await ask(path`${db}/_changes`, { query: { descending: true, limit }, signal })).json;
+        if (mine !== turn) return;
+        // What was chosen meanwhile is looked for among all that are kept.
+        if (limit === FEW && (words || kind)) { first(); return; }
         since = answer.results[0]?.seq ?? answer.last_seq;
         put(answer.results.reverse());
       }
       begin();
-    } catch (error) { if (error.name !== 'AbortError') replace(problems, errorBox(error, first)); }
+    } catch (error) { if (mine === turn && error.name !== 'AbortError') replace(problems, errorBox(error, first)); } finally {
+      if (mine === turn) {
+        pause.disabled = false;
+        list.removeAttribute('aria-busy');
+      }
+    }
   }
 
   /** One feed a tab: browsers allow six connections to a server. */
@@ -121,6 +132,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     clearTimeout(timer);
     replace(problems);
     const control = new AbortController();
+    feed?.abort();
     feed = control;
     signal.addEventListener('abort', () => control.abort(), { once: true });
     pause.textContent = t.changes.pause;
@@ -208,6 +220,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
 
   /** What a revision has changed, where the body before is kept. */
   async function compare(change, look) {
+    look.setAttribute('aria-busy', 'true');
     try {
       const [{ rev }] = change.changes;
       const { now, before, isFirst } = await readChange(db, change.id, rev, signal);
@@ -217,11 +230,11 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
         now && (before || isFirst) && h('ul', {}, differences(before ?? new Map(), now).map(({ path: place, kind, before: was, after }) => h('li', {},
           `${signs[kind]} `, bdi(place), ' ', was !== undefined && [h('span', { class: 'diff-gone' }, bdi(stringify(was))), ' → '], after !== undefined && h('span', { class: 'diff-new' }, bdi(stringify(after)))))),
         h('a', { href: link([db, 'doc', change.id]) }, t.common.toTheDocument));
-    } catch (error) { replace(look, errorBox(error)); }
+    } catch (error) { replace(look, errorBox(error)); } finally { look.removeAttribute('aria-busy'); }
   }
 
   const use = () => { lastUse = Date.now(); };
-  const hide = () => { if (document.hidden) end(t.changes.pausedWhileTheTab); else if (!feed) begin(); };
+  const hide = () => { if (document.hidden) end(t.changes.pausedWhileTheTab); else if (!feed && !pause.disabled) begin(); };
   document.addEventListener('visibilitychange', hide);
   document.addEventListener('keydown', use);
   document.addEventListener('pointerdown', use);

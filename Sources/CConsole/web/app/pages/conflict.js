@@ -252,12 +252,15 @@ export default async function page({ db, id, query, signal, setTitle, setSame, s
     const leaves = found.sides.filter(entry => entry.doc);
     try {
       const answer = (await ask(path`${db}/_settle/${id}`, { method: 'POST', text: request(false) })).json;
+      turn += 1; // what was asked about these leaves counts no more
       replace(notes);
       picks.clear();
       toast(t.conflict.settled(answer.written.length), { label: t.conflict.takeBack, run: () => takeBack(leaves, answer.rev) });
       // One that is taken from the list is followed by the next one there.
-      if (query.list) location.hash = linkTo(await nextConflict(db, id, { kind, signal }).catch(() => null));
-      else { await reload(); findNear(); }
+      const next = query.list && await nextConflict(db, id, { kind, signal }).catch(() => null);
+      if (signal.aborted) return;
+      if (query.list) location.hash = linkTo(next);
+      else { await reload(); finding = findNear(); }
     } catch (error) {
       if (error.status === 409) changed(); else { replace(preview, errorBox(error, rehearse)); settleButton.disabled = false; }
     }
@@ -272,23 +275,27 @@ export default async function page({ db, id, query, signal, setTitle, setSame, s
       body: h('div', { class: 'stack' }, h('p', {}, t.conflict.aLeafIsWrittenAgain(visible(id))), field(t.conflict.leafToWrite, leaf)),
       actions: [{ label: t.conflict.writeItAgain, kind: 'primary', run: write }],
     });
-    if (!written) return;
+    if (!written) return false;
     toast(t.conflict.isWrittenAgain(leaves.find(entry => entry.rev === leaf.value).label, short(written)));
     if (!signal.aborted) reload();
+    return true;
   }
 
+  /** Does something as soon as the neighbours in the list are known. */
+  function whenFound(act) { finding.then(() => { if (!signal.aborted) act(); }); }
+
+  let finding = findNear();
   setKeys([
     ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(digit => ({ key: String(digit), text: t.conflict.takeSide(String.fromCharCode(64 + digit)), run: () => table?.pickSide(digit - 1) })),
     { key: '0', text: t.conflict.takeTheBase, run: () => table?.pickBase() }, { key: 'x', text: t.conflict.removeTheMember, run: () => table?.pickNone() },
     { key: 'e', text: t.conflict.editTheValue, run: () => table?.editCurrent() }, { key: 'n', text: t.conflict.nextClash, run: () => table?.move(1) },
     { key: 'p', text: t.conflict.previousClash, run: () => table?.move(-1) }, { key: 'u', text: t.conflict.takeTheLastPickBack, run: () => table?.undo() },
-    { key: '[', text: t.conflict.previousConflict, run: () => goTo(near.previous) },
-    { key: ']', text: t.conflict.nextConflict, run: () => skip.click() }, { key: 'Enter', ctrl: true, text: t.conflict.settle, run: settle },
+    { key: '[', text: t.conflict.previousConflict, run: () => whenFound(() => goTo(near.previous)) },
+    { key: ']', text: t.conflict.nextConflict, run: () => whenFound(() => skip.click()) }, { key: 'Enter', ctrl: true, text: t.conflict.settle, run: settle },
   ]);
   showSame();
   replace(dock, choices, sentence, skip, settleButton);
   reload();
-  findNear();
   return {
     element: h('div', {}, head([bdi(id, { class: 'mono' }), pills], h('span', { class: 'row', role: 'group', 'aria-label': t.conflict.placeInTheList }, back, position, on), h('a', { class: 'button', href: link([db, 'doc', id]) }, icon('doc'), t.conflict.openDocument)),
       notes, main.element, dock),

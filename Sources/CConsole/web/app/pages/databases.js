@@ -85,7 +85,7 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
     const name = h('input', { required: true, autocapitalize: 'off', spellcheck: 'false' });
     const created = await dialog({
       title: t.databases.aNewDatabase, body: field(t.common.name, name, t.databases.smallLettersDigits),
-      actions: [{ label: t.common.create, kind: 'primary', run: async () => { await ask(path`${name.value}`, { method: 'PUT' }); return name.value; } }],
+      actions: [{ label: t.common.create, kind: 'primary', run: async () => { const made = name.value; await ask(path`${made}`, { method: 'PUT' }); return made; } }],
     });
     if (!created) return;
     location.hash = link([created, 'docs']);

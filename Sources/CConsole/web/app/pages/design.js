@@ -24,7 +24,7 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
       const name = h('input', { required: true });
       const made = await dialog({
         title: t.design.aNewDesignDocument, body: field(t.common.name, name),
-        actions: [{ label: t.common.create, kind: 'primary', run: async () => { await saveDocument(db, `_design/${name.value}`, '{"views":{}}'); return name.value; } }],
+        actions: [{ label: t.common.create, kind: 'primary', run: async () => { const made = name.value; await saveDocument(db, `_design/${made}`, '{"views":{}}'); return made; } }],
       });
       if (made) location.hash = link([db, 'design', made]);
     };

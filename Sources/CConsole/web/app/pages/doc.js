@@ -33,11 +33,18 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   const ownID = h('input', { class: 'mono', autocapitalize: 'off', spellcheck: 'false', on: { input: takeID } });
   let timer = 0;
   let [isSaving, isAskedAgain] = [false, false];
+  // Until the document is read there is nothing to save, copy or delete.
+  let isRead = isNew;
+  const acting = [];
+  function action(label, run, attributes) {
+    acting.push(button(label, run, { ...attributes, disabled: !isNew }));
+    return acting.at(-1);
+  }
   const replaced = new Set(); // revisions that were replaced here, with nobody else's in between: undoing leads back to their texts
   // On a telephone the parts are tabs, and the dock has what the head has elsewhere.
   const pending = h('span', { class: 'grow warn', role: 'status' });
   const dock = h('div', { class: 'dock toolbar phone', role: 'group', 'aria-label': t.common.save },
-    pending, button([icon('check'), t.doc.check], check), button(t.common.save, save, { class: 'button primary act' }));
+    pending, action([icon('check'), t.doc.check], check), action(t.common.save, save, { class: 'button primary act' }));
   const tabs = h('div', { class: 'seg phone', hidden: true });
   let [part, parts] = ['text', {}];
 
@@ -59,6 +66,8 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       return field(t.common.id, ownID, t.doc.theServerHasMadeIt);
     }
     showSame();
+    isRead = true;
+    for (const one of acting) one.disabled = false;
     const others = (found.tree?.leaves.length ?? 1) - 1;
     const text = found.text ?? `{\n  "_id": ${JSON.stringify(id)}\n}`;
     const isSaved = found.rev === loaded.rev;
@@ -73,7 +82,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     drawParts({
       revisions: found.tree && revisionList({ db, id, tree: found.tree, shown: found.rev }),
       attachments: found.rev && !id.startsWith('_local/')
-        && attachmentList({ db, id, rev: found.rev, stubs: found.attachments, signal, mayWrite: query.rev ? null : mayWrite, onWritten: main.reload }),
+        && attachmentList({ db, id, rev: found.rev, stubs: found.attachments, signal, mayWrite: query.rev ? null : mayWrite, rest, onWritten: main.reload, onError: error => replace(problems, errorBox(error)) }),
     });
     shownText.hidden = found.text === null && Boolean(query.rev);
     replace(banner, found.tree?.isConflict && others > 0 && h('div', { class: 'note warn' }, icon('conflict'), h('p', { class: 'grow' }, t.doc.inConflictWith(t.common.othersCount(others))),
@@ -123,6 +132,13 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     return false;
   }
 
+  /** While an attachment is sent the text rests: it would be saved on the revision before. */
+  function rest(isResting) {
+    shownText.inert = isResting;
+    isRead = !isResting;
+    for (const one of acting) one.disabled = isResting;
+  }
+
   /** Tells mistakes, and names that stand twice, when nobody has typed for a moment. */
   async function look() {
     clearTimeout(timer);
@@ -161,7 +177,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   /** Saves; what is asked for while that goes on is done afterwards, if there is something new. */
   async function save() {
     isAskedAgain = isSaving;
-    if (isSaving) return;
+    if (isSaving || !isRead) return;
     isSaving = true;
     let sent = null;
     do {
@@ -173,7 +189,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
         const value = await typed(sent);
         if (value) await send(value, sent); else replace(problems);
       } catch (error) { if (error.name !== 'AbortError') replace(problems, errorBox(error)); }
-    } while (isAskedAgain && !signal.aborted);
+    } while (isAskedAgain && area.isChanged && !signal.aborted);
     isSaving = false;
   }
 
@@ -196,7 +212,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       area.store(written, now === sent ? written : withRev(now, made), true);
       look();
       toast(t.doc.saved(short(made)));
-      if (now !== sent) return;
+      if (now !== sent || signal.aborted) return;
       if (isNew || query.rev) location.hash = link([db, 'doc', name]); else await main.reload();
     } catch (error) {
       if (error.status !== 409) throw error;
@@ -211,7 +227,13 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     const before = loaded.rev ? await readDocument(db, id, { rev: loaded.rev, signal, quiet: true }) : null;
     replace(problems, clashView({
       base: before?.text ?? null, theirs, mine,
-      onTake: text => {
+      onTake: async text => {
+        // What was typed since then stands beside theirs first.
+        const now = area.text;
+        if (now !== mine) {
+          try { if (await typed(now)) await collided(now); } catch (error) { replace(problems, errorBox(error)); }
+          return;
+        }
         replaced.clear();
         loaded = { ...loaded, rev: theirs.rev, newest: query.rev ? theirs.rev : null };
         area.store(theirs.text ?? '', text);
@@ -253,10 +275,11 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   }
 
   async function copy() {
-    const name = h('input', { required: true, class: 'mono', value: await newID().catch(() => '') });
+    const name = h('input', { required: true, class: 'mono' });
+    newID().then(made => { name.value ||= made; }, () => {});
     const made = await dialog({
       title: t.doc.copy, body: h('div', { class: 'stack' }, h('p', {}, t.doc.theStoredRevisionIsCopied), field(t.doc.idOfTheCopy, name)),
-      actions: [{ label: t.doc.copy, kind: 'primary', run: async () => { await copyDocument(db, id, name.value, query.rev); return name.value; } }],
+      actions: [{ label: t.doc.copy, kind: 'primary', run: async () => { const made = name.value; await copyDocument(db, id, made, query.rev); return made; } }],
     });
     if (made) location.hash = link([db, 'doc', made]);
   }
@@ -287,9 +310,9 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   main.reload();
   return {
     element: h('div', {}, head(isNew ? t.doc.aNewDocument : bdi(id, { class: 'mono' }),
-      button([icon('check'), t.doc.check], check, { class: 'button desk' }),
-      !isNew && [button([icon('copy'), t.doc.copyButton], copy), h('a', { class: 'button', href: link([db, 'conflict', id]) }, t.doc.tree), button([icon('trash'), t.common.delete], remove, { class: 'button danger' })],
-      button([t.common.save, h('kbd', {}, t.doc.ctrlS)], save, { class: 'button primary desk' })),
+      action([icon('check'), t.doc.check], check, { class: 'button desk' }),
+      !isNew && [action([icon('copy'), t.doc.copyButton], copy), h('a', { class: 'button', href: link([db, 'conflict', id]) }, t.doc.tree), action([icon('trash'), t.common.delete], remove, { class: 'button danger' })],
+      action([t.common.save, h('kbd', {}, t.doc.ctrlS)], save, { class: 'button primary desk' })),
       main.element, size, banner, problems, notes, tabs, h('div', { class: 'two' }, shownText, side), dock),
     leave() {
       if (!mayLeave()) return false;

@@ -2,7 +2,7 @@
 import { path } from '../api.js';
 import { link, setQuery } from '../router.js';
 import { h, bdi, head, icon, replace, searchBox } from '../parts/dom.js';
-import { errorBox } from '../parts/panel.js';
+import { bones, errorBox } from '../parts/panel.js';
 import { keyList } from '../parts/key-list.js';
 import { stringify } from '../value/json.js';
 import { deleteMany, exportMany, restoreMany, setField as setFieldOfMany } from '../documents/bulk.js';
@@ -46,6 +46,8 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     searching = new AbortController();
     const mine = AbortSignal.any([signal, searching.signal]);
     replace(notes);
+    outlet.setAttribute('aria-busy', 'true');
+    if (!list) replace(outlet, bones());
     try {
       const asked = await understand(db, words, mine);
       if (mine.aborted) return;
@@ -55,8 +57,12 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
         replace(notes, h('p', {}, t.docs.noDocumentHasTheId, bdi(words), t.docs.theseHaveTheWords, h('a', { href: link([db, 'docs'], { q: `${words}*`, fields: fields.join(',') }) }, t.docs.idsThatBeginSo)));
       }
       if (asked.found?.isDeleted) replace(notes, h('p', {}, t.docs.theDocument, bdi(words), t.docs.isDeletedTheIds));
-      make(asked.selector ? selected(db, asked, mine, facts => { if (!asked.words) tell(asked.selector, facts); }) : listed(db, asked, from, mine), Boolean(asked.selector));
-    } catch (error) { if (!mine.aborted) notes.append(errorBox(error, read)); }
+      make(mine, asked.selector ? selected(db, asked, mine, facts => { if (!asked.words) tell(asked.selector, facts); }) : listed(db, asked, from, mine), Boolean(asked.selector));
+    } catch (error) {
+      if (mine.aborted) return;
+      if (!list) replace(outlet);
+      notes.append(errorBox(error, read));
+    } finally { if (!mine.aborted) outlet.removeAttribute('aria-busy'); }
   }
 
   function showSame({ selector, index, low, high }) {
@@ -72,7 +78,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     setSame({ url: path`${db}/_all_docs`, query: range, settle: ['docs', [{ db }], [...limit, ...(first ? [isPrefix ? '--prefix' : '--from', first] : [])]] });
   }
 
-  function make(source, isSelected) {
+  function make(mine, source, isSelected) {
     list?.leave();
     eyes?.leave();
     eyes = sight({ db, columns: fields, onChange: () => list.refresh(), onError: error => replace(notes, errorBox(error)) });
@@ -84,7 +90,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
         chosen.tell();
         // The place stands in the address, so that coming back from a document leads to it.
         clearTimeout(timer);
-        if (!isSelected) timer = setTimeout(keepPlace, 300);
+        if (!isSelected && rows.length > 0) timer = setTimeout(() => { if (!mine.aborted) keepPlace(); }, 300);
       },
     });
     list.element.append(chosen.bar);

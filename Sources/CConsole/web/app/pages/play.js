@@ -19,17 +19,19 @@ export default async function page({ signal, setTitle, setSame }) {
   const [content, problems] = [h('div', { class: 'stack' }), h('div')];
   const told = h('p', { role: 'status' });
   let playing = null;
-  let isBusy = false;
+  let last = Promise.resolve(); // of what is done one after the other
 
-  /** Does one thing after the other, and shows what went wrong. */
-  async function run(work) {
-    if (isBusy) return;
-    isBusy = true;
+  /** Does one thing after the other, and shows what went wrong. What `isAlone` is not begun while something is done. */
+  function run(work, isAlone = false) {
+    if (isAlone && content.hasAttribute('aria-busy')) return last;
     content.setAttribute('aria-busy', 'true');
-    replace(problems);
-    try { await work(); } catch (error) { if (!signal.aborted) replace(problems, errorBox(error, () => run(work))); }
-    content.removeAttribute('aria-busy');
-    isBusy = false;
+    const mine = last.then(async () => {
+      replace(problems);
+      try { await work(); } catch (error) { if (!signal.aborted) replace(problems, errorBox(error, () => run(work))); }
+      if (mine === last) content.removeAttribute('aria-busy');
+    });
+    last = mine;
+    return mine;
   }
 
   // Before and after.
@@ -46,14 +48,14 @@ export default async function page({ signal, setTitle, setSame }) {
     replace(content,
       visits.length > 0 && h('section', { class: 'card', 'aria-label': t.play.earlierVisits }, h('h2', {}, t.play.earlierVisits), h('p', {}, t.play.stillThere),
         h('ul', { class: 'plain' }, visits.map(earlier))),
-      button(t.play.start, () => run(async () => begin(await create(), 0)), { class: 'button primary' }));
+      button(t.play.start, () => run(async () => begin(await create(), 0), true), { class: 'button primary' }));
     if (isLost) document.getElementById('main').focus({ preventScroll: true });
   }
 
   function earlier({ token, began, names, isWhole }) {
     return h('li', { class: 'toolbar' }, h('span', {}, moment(began), ': ', names.map(name => [bdi(name), ' '])),
-      isWhole && button(t.play.playOn, () => run(() => begin(token, null)), { class: 'button small' }),
-      button(t.play.deleteDatabases(names.length), () => run(() => end(names)), { class: 'button small danger' }));
+      isWhole && button(t.play.playOn, () => run(() => begin(token, null), true), { class: 'button small' }),
+      button(t.play.deleteDatabases(names.length), () => run(() => end(names), true), { class: 'button small danger' }));
   }
 
   async function end(names) {
@@ -89,14 +91,14 @@ export default async function page({ signal, setTitle, setSame }) {
     while (playing.lines.children.length > MOST_LINES) playing.lines.lastChild.remove();
   }
 
-  /** Reads what is everywhere; of the device that has saved, what was typed is stored. */
-  async function refresh(saved) {
+  /** Reads what is everywhere; `by` is the device that has saved some fields. */
+  async function refresh(by, saved) {
     const now = playing;
     const all = await Promise.all(Object.entries(now.names).map(async ([one, db]) => [one, await read(db, signal)]));
     if (now !== playing) return;
     for (const [one, state] of all) {
       now.states[one] = state;
-      now.cards[one].show(state, one === saved);
+      now.cards[one].show(state, one === by ? saved : null);
     }
     now.conflict.show(all.map(([, state]) => state).find(state => state.told?.get('conflict')) ?? null);
   }
@@ -105,7 +107,7 @@ export default async function page({ signal, setTitle, setSame }) {
     const { names, states, cards } = playing;
     const rev = await write(names[who], states[who].doc, fields);
     log(`PUT /${names[who]}/${DOCUMENT}`, ` → ${short(rev)}`);
-    await refresh(who);
+    await refresh(who, fields);
     told.textContent = cards[who].isOnline ? t.play.savedHere(TITLES[who]) : t.play.savedOffline(TITLES[who]);
   }
 
@@ -118,7 +120,7 @@ export default async function page({ signal, setTitle, setSame }) {
     }
     await refresh();
     const same = new Set(Object.values(playing.states).map(state => state.doc?._rev));
-    const isQuiet = same.size === 1 && !Object.values(playing.states).some(state => state.told?.get('conflict'));
+    const isQuiet = same.size === 1 && !same.has(undefined) && !Object.values(playing.states).some(state => state.told?.get('conflict'));
     const words = t.play.synced(TITLES[who], ...counts.map(t.conflict.revisionsCount));
     told.textContent = isQuiet ? `${words} ${t.play.allTheSame(short([...same][0]))}` : words;
   }
@@ -180,10 +182,10 @@ export default async function page({ signal, setTitle, setSame }) {
     const marks = index => ({ class: isNow(index) ? 'now' : index < step ? 'muted' : null, 'aria-current': isNow(index) ? 'step' : null });
     replace(steps, isGuided && STEPS.map(([text], index) => h('li', marks(index), text)));
     steps.hidden = !isGuided;
-    const forward = isGuided && button(t.play.next(number(step + 1), number(STEPS.length)), () => run(next), { class: 'button primary' });
+    const forward = isGuided && button(t.play.next(number(step + 1), number(STEPS.length)), () => run(next, true), { class: 'button primary' });
     const hadFocus = buttons.contains(document.activeElement);
     replace(buttons, forward, isGuided && button(t.play.freely, playFreely), !isGuided && h('span', {}, hasEnded ? t.play.theEnd : t.play.freePlay),
-      button(t.play.deleteDatabases(3), () => run(() => end(Object.values(playing.names))), { class: 'button danger' }));
+      button(t.play.deleteDatabases(3), () => run(() => end(Object.values(playing.names)), true), { class: 'button danger' }));
     if (hadFocus) (forward || cards.anna).focus({ preventScroll: true });
   }
 

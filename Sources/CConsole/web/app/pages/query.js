@@ -36,7 +36,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   const past = queryHistory({ db, current, onChoose: choose });
   const mayLeave = unsaved(() => area.text !== done, signal);
   const indexes = panel(async () => (await ask(path`${db}/_index`, { signal })).json.indexes, showIndexes, { label: t.query.readingTheIndexes, isKept: true });
-  let explained = null;
+  let [explained, counted] = [null, null]; // the plan and the costs of the run that is shown
   let turn = 0; // of the run that counts
 
   function current() {
@@ -68,7 +68,6 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     const more = button(t.common.more, again, { hidden: true });
     const costs = { keys: 0, docs: 0, found: 0 };
     let bookmark = value.get('bookmark');
-    let isShown = false;
     async function read() {
       more.disabled = true;
       const text = stringify(new Map([...value, ['execution_stats', true], ...(bookmark ? [['bookmark', bookmark]] : [])]));
@@ -85,26 +84,25 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
         answer.get('warning') && h('span', { class: 'warn' }, ` ⚠ ${answer.get('warning')}`));
       more.hidden = docs.length === 0 || docs.length < (value.get('limit')?.toNumber?.() ?? 25);
       more.disabled = false;
-      if (isShown) drawPlan(costs);
+      if (counted === costs) drawPlan(costs);
     }
     function again() { read().catch(error => { if (error.name !== 'AbortError') replace(facts, errorBox(error, again)); }); }
     if (!sorting) {
       took();
+      noPlan();
       replace(result, facts);
-      replace(plan);
     }
     try {
       await read();
     } catch (error) {
       if (error.name === 'AbortError' || mine !== turn) return;
       if (sorting && error.error === 'no_usable_index') { unsorted(sorting, sent, error); return; }
-      replace(plan);
+      noPlan();
       replace(result, errorBox(error, () => run()));
       return;
     }
     if (mine !== turn) return;
-    isShown = true;
-    explained = null;
+    [explained, counted] = [null, costs];
     took();
     past.ran(stringify(value));
     const isFocused = result.contains(document.activeElement);
@@ -140,11 +138,22 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     setSame({ url: path`${db}/_find`, text: stringify(value), settle: ['find', [{ db }, stringify(value.get('selector'))], options] });
   }
 
+  function noPlan() {
+    counted = null;
+    plan.removeAttribute('aria-busy');
+    replace(plan);
+  }
+
   async function explain(costs) {
+    plan.setAttribute('aria-busy', 'true');
     try {
-      explained = parse((await ask(path`${db}/_explain`, { method: 'POST', text: done, signal, quiet: true })).text);
+      const answer = parse((await ask(path`${db}/_explain`, { method: 'POST', text: done, signal, quiet: true })).text);
+      if (counted !== costs) return;
+      explained = answer;
       drawPlan(costs);
-    } catch (error) { if (error.name !== 'AbortError') replace(plan, errorBox(error)); }
+    } catch (error) {
+      if (error.name !== 'AbortError' && counted === costs) replace(plan, errorBox(error));
+    } finally { if (counted === costs) plan.removeAttribute('aria-busy'); }
   }
 
   /** The steps of the plan with the server's counts, and the indexes that it has passed over. */
@@ -165,7 +174,8 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     event.preventDefault();
     try {
       const answer = parse((await ask('_condition', { method: 'POST', json: { text: condition.value }, signal })).text);
-      const value = typed() ?? new Map();
+      const value = area.text.trim() ? typed() : new Map();
+      if (!value) return;
       value.set('selector', answer.get('selector'));
       area.text = stringify(value, 2);
       run();

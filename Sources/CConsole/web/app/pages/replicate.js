@@ -83,6 +83,9 @@ export default async function page({ id, signal, setTitle, setSame }) {
 
   async function save() {
     replace(problems);
+    // What is sent is sent once, and stays as it is until the answer.
+    form.inert = true;
+    form.setAttribute('aria-busy', 'true');
     try {
       const made = typed();
       if (isNew) await ask('_replicator', { method: 'PUT', quiet: true }).catch(error => { if (error.status !== 412) throw error; });
@@ -93,8 +96,10 @@ export default async function page({ id, signal, setTitle, setSame }) {
       }
       done = look();
       toast(isNew ? t.replicationActions.isStarted(called.value) : t.replicate.isSaved(called.value));
-      location.hash = ways.value === 'both' ? serverLink('replications') : serverLink('replication', `${database}/${called.value}`);
+      if (!signal.aborted) location.hash = ways.value === 'both' ? serverLink('replications') : serverLink('replication', `${database}/${called.value}`);
     } catch (error) {
+      form.inert = false;
+      form.removeAttribute('aria-busy');
       replace(problems, errorBox(error));
       problems.scrollIntoView({ block: 'nearest' });
     }

@@ -22,14 +22,15 @@ export default function page({ signal, setTitle, setSame, setKeys }) {
   const list = panel(load, show, { label: t.replications.readingTheReplications, again: 5000, signal });
 
   async function load() {
-    const stored = (await ask('_scheduler/docs', { query: { limit: PAGE, skip }, signal, quiet: true })).json;
-    if (skip > 0) return { ...stored, stopped: new Map(), transient: [] };
+    const at = skip;
+    const stored = (await ask('_scheduler/docs', { query: { limit: PAGE, skip: at }, signal, quiet: true })).json;
+    if (at > 0) return { ...stored, at, stopped: new Map(), transient: [] };
     const [stopped, { jobs }] = await Promise.all([readStopped('_replicator', signal),
       ask('_scheduler/jobs', { query: { limit: ALL }, signal, quiet: true }).then(answer => answer.json)]);
-    return { ...stored, stopped, transient: jobs.filter(job => job.doc_id === null) };
+    return { ...stored, at, stopped, transient: jobs.filter(job => job.doc_id === null) };
   }
 
-  function show({ total_rows: total, docs, stopped, transient }) {
+  function show({ total_rows: total, docs, at, stopped, transient }) {
     const urlOf = side => side instanceof Map ? side.get('url') : side;
     const waiting = [...stopped].map(([name, one]) => (
       { database: '_replicator', doc_id: name, source: urlOf(one.get('source')), target: urlOf(one.get('target')), state: 'paused' }));
@@ -38,9 +39,9 @@ export default function page({ signal, setTitle, setSame, setKeys }) {
       h('div', { class: 'scroll' }, h('table', { class: 'cards' },
         tableHead([t.replications.replication, t.common.from, t.common.to, t.common.state, t.replications.written, '']),
         h('tbody', {}, [...docs, ...waiting, ...transient].map(row)))),
-      total > PAGE && h('div', { class: 'toolbar' }, t.replications.to(number(skip + 1), number(skip + docs.length), number(total)),
-        button(t.replications.before, () => { skip = Math.max(0, skip - PAGE); list.reload(); }, { disabled: skip === 0 }),
-        button(t.replications.after, () => { skip += PAGE; list.reload(); }, { disabled: skip + docs.length >= total })),
+      total > PAGE && h('div', { class: 'toolbar' }, t.replications.to(number(at + 1), number(at + docs.length), number(total)),
+        button(t.replications.before, () => { skip = Math.max(0, at - PAGE); list.reload(); }, { disabled: at === 0 }),
+        button(t.replications.after, () => { skip = at + PAGE; list.reload(); }, { disabled: at + docs.length >= total })),
     ];
   }
 

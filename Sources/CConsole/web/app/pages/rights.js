@@ -46,9 +46,12 @@ export default function page({ db, query, signal, setTitle, setSame }) {
     h('section', { class: 'card' }, h('h2', {}, t.rights.notSavedYet), changes)));
   const modes = [[true, t.rights.asForm], [false, t.rights.asJson]].map(([mode, label]) => button(label, () => show(mode)));
   const ofServer = async () => format((await ask(path`${db}/_security`, { signal })).text.trim());
+  // The object must be there before it can be replaced.
+  const acts = [button(t.rights.discard, () => load(stored), { disabled: true }), button(t.common.save, save, { class: 'button primary', disabled: true })];
   const main = panel(ofServer, found => {
     read = found;
     load(found);
+    for (const one of acts) one.disabled = false;
     return [h('div', { class: 'seg' }, modes), told, form, area.element];
   }, { label: t.rights.readingTheRights });
 
@@ -136,7 +139,10 @@ export default function page({ db, query, signal, setTitle, setSame }) {
       h('p', { class: 'muted' }, known ? t.rights.rolesOf(roles.join(', ')) : t.rights.isUnknown)];
   }
 
-  async function save() {
+  let last = Promise.resolve(); // saves follow each other, since the object has no revision
+  function save() { last = last.then(store); }
+
+  async function store() {
     replace(problems);
     if (isForm) { takeAll(); draw(); }
     const sent = text();
@@ -152,7 +158,8 @@ export default function page({ db, query, signal, setTitle, setSame }) {
       })) return;
       await ask(path`${db}/_security`, { method: 'PUT', text: sent });
       read = await ofServer();
-      load(sent);
+      // What was typed meanwhile stays, and is not saved yet.
+      if (text() === sent && !pending()) load(sent); else { stored = sent; draw(); }
       toast(t.rights.areSaved);
     } catch (error) { replace(problems, errorBox(error)); }
   }
@@ -165,6 +172,6 @@ export default function page({ db, query, signal, setTitle, setSame }) {
     const known = { names: users.map(doc => doc.name), roles: [...new Set(users.flatMap(doc => doc.roles ?? []))].sort() };
     for (const list of LISTS) replace(offered[list], known[list].map(one => h('option', { value: one })));
   }, () => {});
-  const title = head(t.common.permissions, button(t.rights.discard, () => load(stored)), button(t.common.save, save, { class: 'button primary' }));
+  const title = head(t.common.permissions, acts);
   return { element: h('div', {}, title, problems, main.element), leave: unsaved(() => text() !== stored || pending(), signal) };
 }

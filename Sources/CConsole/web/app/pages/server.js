@@ -23,7 +23,11 @@ export default function page({ signal, setTitle, setSame }) {
   };
   let before = null;
 
+  let isReading = false;
+
   async function read() {
+    if (isReading) return;
+    isReading = true;
     try {
       const { couchdb: couch, settle } = (await ask('_node/_local/_stats', { signal, quiet: true })).json;
       const value = entry => entry?.value ?? 0;
@@ -44,6 +48,7 @@ export default function page({ signal, setTitle, setSame }) {
       lines.memory.push(value(settle?.memory_bytes));
       replace(problems);
     } catch (error) { if (error.name !== 'AbortError') tell(problems, error, read); }
+    isReading = false;
   }
 
   const settings = panel(async () => {

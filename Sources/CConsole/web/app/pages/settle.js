@@ -14,8 +14,8 @@ const RUNNABLE = { merged: true, clash: true, kept: true, deleted: false };
 
 export default async function page({ db, query, signal, setTitle, setSame }) {
   setTitle(t.settle.settleManyTitle(db));
-  const policy = policyForm(await readPolicies(), () => { replace(results); showSame(); });
-  const kind = h('select', { on: { change: showSame } }, Object.entries({ branches: t.common.twoOrMoreEdits, deletions: t.common.aDeletionAgainstAnEdit, all: t.common.all })
+  const policy = policyForm(await readPolicies(), () => forget());
+  const kind = h('select', { on: { change: () => forget() } }, Object.entries({ branches: t.common.twoOrMoreEdits, deletions: t.common.aDeletionAgainstAnEdit, all: t.common.all })
     .map(([name, text]) => h('option', { value: name, selected: name === (query.kind ?? 'branches') }, text)));
   const bar = h('progress', { 'aria-label': t.common.progress, hidden: true });
   const state = h('span', { role: 'status' });
@@ -73,9 +73,10 @@ export default async function page({ db, query, signal, setTitle, setSame }) {
 
   /** Goes over pages, from where the work was cut or stopped. */
   async function go(work) {
-    replace(problems);
+    forget();
     isStopped = false;
     stop.hidden = bar.hidden = false;
+    lock(true);
     try {
       work.total ??= (await ask(path`${db}/_conflicts`, { query: { kind: kind.value, limit: 0 }, signal })).json.total_rows;
       bar.max = Math.max(work.total, 1);
@@ -90,6 +91,7 @@ export default async function page({ db, query, signal, setTitle, setSame }) {
       state.textContent = t.settle.progressOf(isStopped ? t.settle.stoppedAfter : t.settle.done, number(work.seen), number(work.total));
     } catch (error) { if (error.name !== 'AbortError') replace(problems, errorBox(error, () => go(work))); }
     isStopped = true;
+    lock(false);
     stop.hidden = true;
     show(work);
   }
@@ -127,10 +129,25 @@ export default async function page({ db, query, signal, setTitle, setSame }) {
     await go(settlement([{ keys: kept, mayDelete: false }, { keys: deleted, mayDelete: true }]));
   }
 
+  const rehearse = button(t.settle.rehearse, () => go(rehearsal()), { class: 'button primary' });
+
+  /** What was rehearsed belongs to another choice. */
+  function forget() {
+    for (const place of [problems, results]) replace(place);
+    showSame();
+  }
+
+  /** While something is rehearsed or run its policy and kind stay, and nothing else begins. */
+  function lock(isLocked) {
+    const hadFocus = document.activeElement === (isLocked ? rehearse : stop);
+    for (const one of [policy.element, kind, rehearse]) one.disabled = isLocked;
+    if (hadFocus) (isLocked ? stop : rehearse).focus();
+  }
+
   showSame();
   return {
     element: h('div', {}, head(t.settle.settleMany), policy.element,
-      h('div', { class: 'toolbar' }, field(t.common.kind, kind), button(t.settle.rehearse, () => go(rehearsal()), { class: 'button primary' }), stop, bar, state),
+      h('div', { class: 'toolbar' }, field(t.common.kind, kind), rehearse, stop, bar, state),
       h('p', { class: 'muted' }, t.settle.aRehearsalWritesNothing),
       problems, results),
     leave: () => { isStopped = true; },

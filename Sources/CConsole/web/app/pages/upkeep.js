@@ -115,7 +115,7 @@ export default function page({ db, signal, setTitle, setSame }) {
         run: () => ask(path`${db}/_purge`, { method: 'POST', json: found }),
       });
       if (!gone) return;
-      ids.value = '';
+      ids.value = ids.value.split('\n').filter(id => !asked.includes(id.trim())).join('\n');
       toast(t.upkeep.isPurged(Object.values(gone.json.purged).flat().length));
     });
   }

@@ -16,7 +16,7 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
   const { view = '' } = query;
   setTitle(`${db}: ${design}/${view}`);
   let asked = Object.fromEntries(ASKED.filter(name => ![undefined, DEFAULTS[name]].includes(query[name])).map(name => [name, query[name]]));
-  let [list, source, timer] = [null, null, 0];
+  let [list, source, reading, timer] = [null, null, null, 0];
   let kept; // the place in the address
   const [problems, facts, drawing, outlet] = [h('div'), h('div', { role: 'status' }), h('div'), h('div')];
 
@@ -98,15 +98,18 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
 
   function make(from) {
     list?.leave();
+    clearTimeout(timer);
     replace(problems);
     replace(drawing);
     replace(facts);
     showSame();
-    source = viewRows({ db, design, view, asked, from, signal, onRead });
+    reading?.abort();
+    reading = new AbortController();
+    source = viewRows({ db, design, view, asked, from, signal: AbortSignal.any([signal, reading.signal]), onRead });
     list = keyList({
       ...source, row, label: t.view.rows, empty: t.view.noRows,
       columns: [t.trial.key, t.trial.value, ...(isGrouped() ? [t.view.behind] : [t.common.id]), ...(asked.include_docs ? [t.common.document] : [])],
-      onSight: () => { clearTimeout(timer); timer = setTimeout(keepPlace, 300); },
+      onSight: rows => { clearTimeout(timer); if (rows.length > 0) timer = setTimeout(keepPlace, 300); },
     });
     replace(outlet, list.element);
     if (asked.update === 'false') tellStale();
@@ -133,8 +136,10 @@ export default function page({ db, id: design, query, signal, setTitle, setSame,
 
   /** What the server says of the index: changes that are not in the rows. */
   async function tellStale() {
+    const mine = source;
     try {
       const info = (await ask(`${path`${db}/${`_design/${design}`}`}/_info`, { signal, quiet: true })).json.view_index;
+      if (mine !== source) return;
       const { total } = info.updates_pending;
       const words = total ? t.view.changesAreMissing(t.view.changesCount(total)) : t.view.upToDate;
       const others = [...facts.childNodes].filter(one => !one.dataset.stale);

@@ -19,6 +19,7 @@ const PRESSED = 'input,button,summary'; // a space presses them
 
 let frame = null;
 let isGoing = false;
+let isOpening = false; // the palette; letters that are typed meanwhile are no keys of the page
 let timer = 0;
 
 const areOn = () => localStorage.getItem('keys') !== 'off';
@@ -48,6 +49,10 @@ export function listen(given) {
 function press(event) {
   if (document.querySelector('dialog[open]') || event.altKey) return;
   const ctrl = event.ctrlKey || event.metaKey;
+  if (isOpening) {
+    event.preventDefault();
+    return;
+  }
   const run = ctrl ? withCtrl(event) : single(event);
   if (!run) return;
   event.preventDefault();
@@ -86,8 +91,11 @@ function stopGoing() {
 
 /** Opens the palette, which is loaded then. */
 export async function openPalette() {
-  const { openPalette: open } = await loadFrame();
-  open(frame);
+  isOpening = true;
+  try {
+    const { openPalette: open } = await loadFrame();
+    open(frame);
+  } finally { isOpening = false; }
 }
 
 /** Shows the keys; each single one can be switched off, and all of them. */

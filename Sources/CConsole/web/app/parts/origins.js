@@ -46,16 +46,18 @@ export function originForm({ db, origins, leaves, onSave }) {
   const problems = h('div');
   async function save() {
     replace(problems);
+    form.inert = true;
     const named = Object.fromEntries(names.map(([device, input]) => [device, input.value.trim()]).filter(([, name]) => name));
     const body = { ...origins, devices: { ...origins.devices, ...named }, author: author.value.trim(), moment: when.value.trim() };
     for (const device of devices) if (!named[device]) delete body.devices[device];
     try {
       await ask(path`${db}/${NAME}`, { method: 'PUT', json: body });
-      onSave();
-    } catch (error) { replace(problems, errorBox(error)); }
+      await onSave();
+    } catch (error) { replace(problems, errorBox(error)); } finally { form.inert = false; }
   }
-  return h('details', {}, h('summary', {}, t.origins.whoWhenAndWhere), h('form', { class: 'stack', on: { submit: event => { event.preventDefault(); save(); } } },
+  const form = h('form', { class: 'stack', on: { submit: event => { event.preventDefault(); save(); } } },
     names.map(([device, input]) => field([t.origins.device, bdi(device)], input)),
     field(t.origins.memberThatSaysWho, author, t.origins.forDocumentsWhoseMembers), field(t.origins.memberThatSaysWhen, when),
-    problems, h('div', { class: 'toolbar' }, h('button', { class: 'button' }, t.origins.keep))));
+    problems, h('div', { class: 'toolbar' }, h('button', { class: 'button' }, t.origins.keep)));
+  return h('details', {}, h('summary', {}, t.origins.whoWhenAndWhere), form);
 }

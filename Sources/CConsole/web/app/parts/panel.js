@@ -93,26 +93,30 @@ export function panel(load, show, { label = t.panel.loading, again, signal, isKe
       if (mine === turn) element.setAttribute('aria-busy', 'false');
     }
   }
-  if (again) every(again, reload, signal);
+  // On a slow line a reading that is on its way is waited for, or none would ever end.
+  if (again) every(again, () => { if (element.getAttribute('aria-busy') === 'false') reload(); }, signal);
   return { element, reload, content };
 }
 
 /**
  * Asks, and returns what the chosen action returned; `undefined` if it was left. An action that fails shows its error and
- * keeps what was typed.
+ * keeps what was typed. What was sent can't be taken back, so that leaving waits for its answer; an action with several requests gets
+ * a signal after which it sends no more.
  */
 export function dialog({ title, body, actions }) {
   return new Promise(resolve => {
     const before = document.activeElement;
     const errors = h('div', { role: 'alert' });
     let result;
-    let isRunning = false;
+    let running = null;
     const run = async action => {
-      if (isRunning) return;
-      isRunning = true;
+      if (running) return;
+      running = new AbortController();
+      element.setAttribute('aria-busy', 'true');
       errors.replaceChildren();
-      try { result = await action.run(); } catch (error) { errors.replaceChildren(errorBox(error)); }
-      isRunning = false;
+      try { result = await action.run(running.signal); } catch (error) { errors.replaceChildren(errorBox(error)); }
+      running = null;
+      element.removeAttribute('aria-busy');
       if (result !== undefined) element.close();
     };
     const buttons = actions.map((action, index) => h('button', {
@@ -121,8 +125,16 @@ export function dialog({ title, body, actions }) {
     }, action.label));
     const form = h('form', { method: 'dialog', class: 'stack', on: { submit: event => { event.preventDefault(); run(actions[0]); } } },
       h('h2', { id: 'dialog-title' }, title), body, errors,
-      h('div', { class: 'toolbar ft' }, buttons, button(t.dialog.cancel, () => element.close())));
-    const element = h('dialog', { 'aria-labelledby': 'dialog-title' }, form);
+      h('div', { class: 'toolbar ft' }, buttons, button(t.dialog.cancel, leave)));
+    const element = h('dialog', { 'aria-labelledby': 'dialog-title', on: {
+      cancel: stay, keydown: event => { if (event.key === 'Escape') stay(event); },
+    } }, form);
+    function stay(event) {
+      if (!running) return;
+      event.preventDefault();
+      running.abort();
+    }
+    function leave() { if (running) running.abort(); else element.close(); }
     element.addEventListener('close', () => { element.remove(); (before?.isConnected ? before : document.getElementById('main'))?.focus(); resolve(result); });
     document.body.append(element);
     element.showModal();

@@ -18,28 +18,36 @@ function dismiss(message) {
   message.remove();
 }
 
-/** Does what a message offers, once; why it failed stays on the page until somebody has read it. */
-async function act(message, { label, run }) {
-  dismiss(message);
-  try { await run(); } catch (error) {
+/** Does what a message offers; why it failed stays on the page until somebody has read it. Whether the message has done its work. */
+async function act({ label, run }) {
+  try { return await run() !== false; } catch (error) {
     dialog({ title: t.toast.failed(label), body: errorBox(error), actions: [{ label: t.keys.close, run: () => true }] });
+    return true;
   }
 }
 
 /**
  * Tells what is done. A message without an action gives way to the next one.
  *
- * @param action what can be done about it, such as taking it back: its `label`, and what it `run`s
+ * @param action what can be done about it, such as taking it back: its `label`, and what it `run`s once; `false` says that a question
+ *   was left, and the message stays
  */
 export function toast(words, action) {
   for (const one of [...corner.children].filter(other => !other.querySelector('.act'))) dismiss(one);
-  let timer = 0;
+  let [timer, isActing] = [0, false];
   const leave = () => { clearTimeout(timer); timer = setTimeout(() => dismiss(message), STAY); };
   const stay = () => clearTimeout(timer);
-  const leaveUnless = () => { if (!message.matches(':hover,:focus-within')) leave(); };
+  const leaveUnless = () => { if (!isActing && !message.matches(':hover,:focus-within')) leave(); };
+  const begin = async () => {
+    if (isActing) return;
+    isActing = true;
+    stay();
+    isActing = await act(action);
+    if (isActing) dismiss(message); else leaveUnless();
+  };
   const message = h('div', { class: 'pop row', on: { pointerenter: stay, pointerleave: leaveUnless, focusin: stay, focusout: () => setTimeout(leaveUnless) } },
     h('span', { class: 'good row' }, icon('check')), h('span', { class: 'grow' }, words),
-    action && button(action.label, () => act(message, action), { class: 'button small act' }),
+    action && button(action.label, begin, { class: 'button small act' }),
     button(icon('close'), () => dismiss(message), { class: 'button quiet small icon', 'aria-label': t.panel.dismiss }));
   corner.append(message);
   if (corner.children.length > MOST) dismiss(corner.firstChild);

@@ -58,7 +58,7 @@ export function conflictPart({ place, run, onSettled }) {
     replace(preview, h('h3', {}, typeof next === 'string' ? next : t.play.proposed),
       effect ? [h('p', {}, bdi(named(effect.get('words')))), resultTable(effect), lostList(effect, { nameOf }), writeList(plan)]
         : h('p', {}, bdi(plan.get('reason') ?? '')),
-      h('div', { class: 'toolbar' }, button(t.common.settle, () => run(() => carryOut(next)), { class: 'button primary' })));
+      h('div', { class: 'toolbar' }, button(t.common.settle, () => run(() => carryOut(next), true), { class: 'button primary' })));
   }
 
   async function carryOut(policy) {

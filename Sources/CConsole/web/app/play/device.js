@@ -70,10 +70,10 @@ export function deviceCard({ title, db, run, onSave, onSync }) {
   mark();
   return {
     element: card(title, db, controls, place),
-    /** Shows what the database has; `isSaved` says that what was typed is in it. */
-    show(now, isSaved = false) {
+    /** Shows what the database has. What was typed stays, unless it was `saved`. */
+    show(now, saved = null) {
       const next = { ...EMPTY, ...now.doc };
-      for (const name of Object.keys(EMPTY)) if (isSaved || !isTyped(name)) put(name, next[name]);
+      for (const name of Object.keys(EMPTY)) if (!isTyped(name) || valueOf(name) === saved?.[name]) put(name, next[name]);
       stored = Object.fromEntries(Object.keys(EMPTY).map(name => [name, next[name]]));
       replace(place, facts(now));
     },

@@ -19,16 +19,22 @@ export function stateOf(job) {
   return [h('span', { class: `pill ${BAD.includes(state) ? 'bad' : state === 'paused' ? '' : 'good'}` }, words), reason && ['. ', bdi(reason)]];
 }
 
+const busy = new Set(); // replications with which something is being done, although their rows are drawn again
+
 /** The buttons of a replication; the short ones of a row have its name for those who can't see the row. */
 export function actionsOf(job, { isShort = false, problems, onDone, onRemoved = onDone }) {
   const { database, doc_id: name, id } = job;
+  const one = `${database} ${name ?? id}`;
   const act = (label, words, run, done = onDone) => button(label, async event => {
-    const pressed = event.currentTarget;
+    const all = [...event.currentTarget.parentElement.querySelectorAll('button')];
     replace(problems);
-    pressed.disabled = true;
-    try { if (await run() !== null) { toast(words(name ?? id)); await done(); } } catch (error) { replace(problems, errorBox(error)); }
-    pressed.disabled = false;
-  }, isShort ? { class: 'button small', 'aria-label': t.replicationActions.of(label, name ?? id) } : {});
+    busy.add(one);
+    for (const other of all) other.disabled = true;
+    try {
+      if (await run().finally(() => busy.delete(one)) !== null) { toast(words(name ?? id)); await done(); }
+    } catch (error) { replace(problems, errorBox(error)); }
+    for (const other of all) other.disabled = false;
+  }, { disabled: busy.has(one), ...(isShort && { class: 'button small', 'aria-label': t.replicationActions.of(label, name ?? id) }) });
 
   const ask = (title, text, action, run) => dialog({
     title, body: h('p', {}, text), actions: [{ label: action, kind: 'danger', run: async () => { await run(); return true; } }],

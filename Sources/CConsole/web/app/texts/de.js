@@ -115,7 +115,7 @@ export default {
     leafToWrite: 'Blatt', writeItAgain: 'Wieder schreiben', previousConflict: 'Voriger Konflikt', placeInTheList: 'Stelle in der Liste', placeOf: (place, total) => `${place} von ${total}`, inAll: n => count(n, 'Konflikt', 'Konflikte'),
   },
   conflicts: {
-    conflictsTitle: db => `${db}: Konflikte`, noDocumentIsInConflict: 'Keine Konflikte', newOnesAppear: 'Jedes Dokument hat ein Blatt. Neue Konflikte erscheinen hier, sobald sie ankommen.',
+    conflictsTitle: db => `${db}: Konflikte`, readingTheConflicts: 'Konflikte werden gelesen', noDocumentIsInConflict: 'Keine Konflikte', newOnesAppear: 'Jedes Dokument hat ein Blatt. Neue Konflikte erscheinen hier, sobald sie ankommen.',
     inConflictAreShown: (totalRows, a) => `${totalRows} im Konflikt; gezeigt werden ${a}.`, theSameMembers: 'dieselben Felder', leaves: 'Blätter', winner: 'Gewinner', leavesLabel: 'Blätter', kind: 'Art', group: 'Gruppieren nach',
     membersThatDiffer: 'Feldern, die sich unterscheiden', prefixOfTheId: 'Anfang der ID', settleMany: 'Viele beilegen…',
   },

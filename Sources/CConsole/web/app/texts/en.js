@@ -157,7 +157,7 @@ export default {
     leafToWrite: 'Leaf', writeItAgain: 'Write it again', previousConflict: 'Previous conflict', placeInTheList: 'Place in the list', placeOf: (place, total) => `${place} of ${total}`, inAll: n => count(n, 'conflict'),
   },
   conflicts: {
-    conflictsTitle: db => `${db}: conflicts`, noDocumentIsInConflict: 'No conflicts', newOnesAppear: 'Every document has one leaf. New conflicts appear here as they arrive.',
+    conflictsTitle: db => `${db}: conflicts`, readingTheConflicts: 'Loading conflicts', noDocumentIsInConflict: 'No conflicts', newOnesAppear: 'Every document has one leaf. New conflicts appear here as they arrive.',
     inConflictAreShown: (totalRows, a) => `${totalRows} in conflict; ${a} are shown.`, theSameMembers: 'the same fields', leaves: 'Leaves', winner: 'Winner', leavesLabel: 'leaves', kind: 'kind', group: 'Group by',
     membersThatDiffer: 'fields that differ', prefixOfTheId: 'prefix of the id', settleMany: 'Settle many…',
   },

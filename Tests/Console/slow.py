@@ -1,0 +1,139 @@
+"""Scenarios of a slow line, where each answer comes late: what is typed meanwhile stays, and what was asked last is shown."""
+from play import begin_to_play
+from room import expect, milk, revision
+
+LATE = 700  # milliseconds
+
+
+def typing_goes_on_while_it_is_saved(room):
+    """On a slow line what is typed while a page saves stays: permissions, a design document, and both devices of the demonstration."""
+    server = room.server
+    server.ask("PUT", "shop")
+    server.ask("PUT", "shop/_design/late", {"filters": {"big": "function (doc) { return doc.big; }"}, "validate_doc_update": "function () {}"})
+    visit = room.visit(latency=LATE)
+    visit.log_in()
+    page = visit.page
+
+    visit.go("#/db/shop/rights")
+    page.get_by_label("Members: Names").fill("anna")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_label("Members: Names").fill("ben")
+    page.wait_for_selector(".toasts > :has-text('Permissions saved')")
+    expect(page.get_by_label("Members: Names").input_value() == "ben", "what was typed is gone")
+    expect(server.json("GET", "shop/_security")["members"]["names"] == ["anna"])
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_selector("button:has-text('ben')")
+    visit.settled()
+    page.wait_for_function("() => document.querySelector('aside ul').textContent.includes('Nothing')")
+    expect(server.json("GET", "shop/_security")["members"]["names"] == ["anna", "ben"])
+
+    visit.go("#/db/shop/design/late")
+    page.get_by_label("The filter function").fill("function () { return true; }")
+    save(page)
+    page.get_by_role("button", name="validation function", exact=True).click()
+    page.get_by_role("button", name="Remove this validation function").click()
+    # Longer than an answer takes.
+    page.wait_for_timeout(2 * LATE)
+    save(page)
+    stored = server.json("GET", "shop/_design/late")
+    expect(stored["filters"]["big"] == "function () { return true; }" and "validate_doc_update" not in stored, str(stored))
+
+    visit.go("#/play")
+    begin_to_play(visit)
+    page.get_by_role("button", name="Play freely").press("Enter")
+    anna, ben = (page.get_by_role("region", name=name) for name in ("Anna’s telephone", "Ben’s laptop"))
+    for device, name in ((anna, "Bread"), (ben, "Salt")):
+        device.get_by_label("Name").fill(name)
+        device.get_by_role("button", name="Save").press("Enter")
+    visit.settled()
+    for device, name in ((anna, "anna"), (ben, "ben")):
+        database = device.locator("a").first.inner_text()
+        expect(server.json("GET", f"{database}/item")["name"] == {"anna": "Bread", "ben": "Salt"}[name], f"{name} has not saved")
+    page.get_by_role("button", name="Delete 3 databases").press("Enter")
+    page.wait_for_selector("text=3 databases deleted.")
+
+
+def save(page):
+    page.keyboard.press("Control+s")
+    page.wait_for_selector("dialog")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog", state="detached")
+
+
+def what_was_asked_last_is_shown(room):
+    """On a slow line the last choice and the last search are shown, buttons wait for what they are about, and a list goes on being read."""
+    server = room.server
+    server.ask("PUT", "listed")
+    server.store("listed", *milk("edited"), revision("gone", "1", {"n": 1}), revision("gone", "c1", {"n": 2}), revision("gone", "d1", {}, deleted=True))
+    visit = room.visit(latency=LATE)
+    visit.log_in()
+    page = visit.page
+
+    visit.go("#/db/listed/conflicts")
+    kind = page.get_by_label("Kind")
+    kind.select_option("branches")
+    kind.select_option("deletions")
+    visit.settled()
+    expect(page.locator("main tbody th").all_inner_texts() == ["gone"], str(page.locator("main tbody th").all_inner_texts()))
+
+    # The place of a list that was left does not become that of the next one.
+    server.ask("PUT", "long")
+    server.ask("POST", "long/_bulk_docs", {"docs": [{"_id": f"doc-{number:04}"} for number in range(1000)]})
+    visit.go("#/db/long/docs?from=doc-0500")
+    page.wait_for_selector("tbody tr:first-child:has-text('doc-0500')")
+    page.evaluate("document.querySelector('.key-list').scrollTop = 40")
+    page.get_by_label("Search").fill("doc-0042")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("tbody tr:first-child:has-text('doc-0042')")
+
+    visit.page.goto(visit.root + "#/db/listed/doc/edited")
+    page.wait_for_selector("h1:has-text('edited')")
+    expect(page.get_by_role("button", name="Delete…").is_disabled(), "a document can be deleted before it is read")
+    page.keyboard.press("Control+s")
+    page.get_by_role("button", name="Delete…").click()
+    page.locator("dialog").get_by_role("button", name="Delete").click()
+    page.wait_for_selector("h1:has-text('Documents')")
+
+    # Settling many: what was rehearsed by another policy can't be run.
+    visit.go("#/db/listed/settle")
+    page.get_by_role("button", name="Rehearse").click()
+    expect(page.get_by_label("Kind").is_disabled() and page.locator(".ways input").first.is_disabled(), "the choice can change under a rehearsal")
+    page.wait_for_selector("text=Done: 1 of 1")
+    page.get_by_role("button", name="Run…").wait_for()
+    page.locator(".ways input:not(:checked)").first.check()
+    expect(page.get_by_role("button", name="Run…").count() == 0, "what was rehearsed by another policy can be run")
+
+    # Leaving a dialog waits for the answer to what was sent.
+    page.locator("header .path a, nav a:has-text('Databases')").first.click()
+    page.get_by_role("button", name="New database").click()
+    page.fill("dialog input", "made-late")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog[aria-busy=true]")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    page.wait_for_selector(".toasts > :has-text('made-late')")
+
+    # One press is one revision.
+    visit.go("#/db/long/doc/doc-0001")
+    area = page.get_by_label("The document", exact=True)
+    area.fill(area.input_value().replace('"_id"', '"n": 1, "_id"'))
+    page.keyboard.press("Control+s")
+    page.keyboard.press("Control+s")
+    page.wait_for_selector(".toasts > :has-text('Saved as 2-')")
+    page.wait_for_timeout(3 * LATE)
+    expect(server.json("GET", "long/doc-0001")["_rev"].startswith("2-"), "it is saved twice")
+
+    # A page that reads again does so although an answer takes longer than it waits.
+    slow = room.visit(latency=LATE, clock=True)
+    slow.log_in()
+    slow.go("#/replications")
+    nobody = "http://127.0.0.1:9/x"
+    server.ask("PUT", "_replicator/fails", {"source": nobody, "target": nobody + "y", "continuous": True})
+    for _ in range(20):
+        slow.later(6)
+        slow.page.wait_for_timeout(LATE / 3)
+    slow.page.wait_for_selector("main a:has-text('fails')")
+    server.ask("DELETE", f"_replicator/fails?rev={server.json('GET', '_replicator/fails')['_rev']}")
+
+
+SLOW = [typing_goes_on_while_it_is_saved, what_was_asked_last_is_shown]
