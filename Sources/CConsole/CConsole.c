@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 ee86d3ac1cd4c780831e45875fcd424898559a9c49fb5ebe2c1b584863bbd22a
-// Made of them, built: SHA-256 e3ab31679d8a78a2baf3d6053051ceff2a2ef5929e7e31256aa8a5b6233be190
+// The sources, web:  SHA-256 e07f43a6dee3bc107c79140a93240e610b98aaf6a15e454348b73a5aeb9ee062
+// Made of them, built: SHA-256 86ae0829ebc0a5b10364618fd9bb39da0d6193ac23fda58d8010d8c908ac1b90
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

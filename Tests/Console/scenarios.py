@@ -517,12 +517,12 @@ class Prefix:
 
 
 SCENARIOS = [
-    *[every_page(width, scheme) for width in (1440, 360) for scheme in ("light", "dark")], *MEMORY, an_endless_loop_ends,
+    *[every_page(width, scheme) for width in (1440, 360) for scheme in ("light", "dark")], *MEMORY, *SLOW, an_endless_loop_ends,
     a_second_language, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
     *NAMES, *PLACES, *STAYING, *FORMS, *ELSEWHERE, *WIDE, *DOCUMENTS, *INSPECTING, *EFFECTS, *LOOK, *PLAY, *DATA, *ADMIN, *FILES, *ADMINISTERING,
-    *WORKING, *SLOW,
+    *WORKING,
 ]
 
 # What is also done in Firefox, and with the databases in PostgreSQL.

@@ -2,7 +2,7 @@
 from play import begin_to_play
 from room import expect, milk, revision
 
-LATE = 700  # milliseconds
+LATE = 400  # milliseconds
 
 
 def typing_goes_on_while_it_is_saved(room):

@@ -13,7 +13,7 @@ struct ConsoleTextTests {
 
     /// Texts in quotes that are no sentences: names of what browsers have, examples of what can be typed, the product's name.
     private static let exceptions: Set = [
-        "AbortError", "Cookie", "Enter", "Home", "PageUp", "a[href], button, input",
+        "AbortError", "Cookie", "Enter", "Escape", "Home", "PageUp", "a[href], button, input",
         "${}px", "min(${}px, calc(var(--row) * ${}))", "ben", "staff", "type=milk", "req.query",
         "/updatedBy", "/updatedAt", "/count", "count, name", "done = false", "Files", #"count > 1 && name begins "M""#,
         "Settle",
