@@ -89,4 +89,20 @@ struct ConsoleTextTests {
         #expect(Set(listed) == Set(catalogues.map { String($0.path.dropFirst(Self.folder.count)) }))
         for catalogue in catalogues { #expect(Set(Self.names(catalogue)) == english, "\(catalogue.path)") }
     }
+
+    @Test(arguments: [
+        ("KINDS", "Sources/SettleImport/Foreign/ForeignDatabase.swift", "enum Kind"),
+        ("ENCODINGS", "Sources/SettleImport/Dumps/TextEncoding.swift", "enum TextEncoding"),
+    ])
+    func `the page of imports offers what the library reads`(list: String, path: String, start: String) throws {
+        let page = try #require(Repository.shared.file(Self.folder + "pages/files.js")).text
+        let line = try #require(page.split(separator: "\n").first { $0.hasPrefix("const \(list) = ") })
+        let source = try #require(Repository.shared.file(path)).text
+        let declaration = source[try #require(source.firstRange(of: start)).upperBound...]
+        // The cases stand before the first function, which has a `switch` with cases of its own.
+        let cases = declaration.prefix(upTo: try #require(declaration.firstRange(of: /\n {4}}|\n\n/)).lowerBound)
+            .matches(of: /\n *case (\w+)(?: = "([^"]+)")?/)
+        #expect(Set(line.matches(of: /'([^']+)'/).map(\.1)) == Set(cases.map { $0.2 ?? $0.1 }))
+        #expect(cases.count > 5)
+    }
 }

@@ -11,10 +11,22 @@ final class DesignDocuments: Sendable {
         var owner: String?
         /// Documents by name, as of an age.
         var named: (age: UInt64, documents: [String: DesignDocument])?
+        /// The bytes of these documents' JSON.
+        var bytes = 0
+
+        /// Caches a document, in place of all others if they would be too many.
+        mutating func keep(_ document: DesignDocument, _ name: String, of age: UInt64) {
+            guard document.length <= DesignDocuments.mostBytes else { return }
+            let isFull = named?.documents.count == DesignDocuments.most
+                || bytes + document.length > DesignDocuments.mostBytes
+            if named?.age != age || isFull { (named, bytes) = ((age, [:]), 0) }
+            bytes += document.length - (named?.documents[name]?.length ?? 0)
+            named?.documents[name] = document
+        }
     }
 
-    /// The number of documents that are cached by name.
-    private static let cached = 16
+    /// The number of documents that are cached by name, and the bytes of their JSON.
+    private static let (most, mostBytes) = (16, 1 << 20)
 
     /// The design documents that validate writes.
     struct Validators: Sendable {
@@ -49,10 +61,7 @@ final class DesignDocuments: Sendable {
         if let known = own.state.withLock({ $0.named?.age == age ? $0.named?.documents[name] : nil }) { return known }
         let found = try DocumentLookup(source: database).winner(DocumentID(unchecked: "_design/" + name))
         let document = try DesignDocument(found, owner: owner(of: database), database: database)
-        own.state.withLock { state in
-            if state.named?.age != age || state.named?.documents.count == cached { state.named = (age, [:]) }
-            state.named?.documents[name] = document
-        }
+        own.state.withLock { $0.keep(document, name, of: age) }
         return document
     }
 
@@ -94,6 +103,8 @@ struct DesignDocument: Sendable {
     let members: JSONObject
     /// The context in which its functions run.
     let source: ScriptSource
+    /// The number of bytes of its JSON.
+    let length: Int
 
     init(_ found: DocumentLookup.Found, owner: String, database: Database) throws {
         id = found.record.id
@@ -101,6 +112,7 @@ struct DesignDocument: Sendable {
         members = found.content.body.json.object ?? JSONObject()
         let printer = DocumentPrinter(source: database, options: DocumentOptions())
         let json = try printer.print(found.revision, found.content, of: found.record, hasMeta: false).text.bytes
+        length = json.count
         source = ScriptSource(owner: owner, key: "\(id) \(revision)", document: json)
     }
 

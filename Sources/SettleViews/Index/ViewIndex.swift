@@ -89,8 +89,10 @@ package final class ViewIndex: FiledIndex {
 /// The file of an index.
 enum IndexFile {
     /// Removes a file, together with the files that SQLite keeps beside it.
+    ///
+    /// Those go first: whoever opens the index meanwhile must not find a new file with the log of the old one.
     static func remove(_ path: String) {
-        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+        for suffix in ["-wal", "-shm", "-journal", ""] { unlink(path + suffix) }
     }
 
     /// Opens a file, and creates the tables if they are missing.
