@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 e07f43a6dee3bc107c79140a93240e610b98aaf6a15e454348b73a5aeb9ee062
-// Made of them, built: SHA-256 86ae0829ebc0a5b10364618fd9bb39da0d6193ac23fda58d8010d8c908ac1b90
+// The sources, web:  SHA-256 fb63b1edead8a03dbac0d75d8b495614ff3bf040ad73f38bc26bb65b2b47b268
+// Made of them, built: SHA-256 2ffc9c6b5cf6bd73981378c115554126d23a5cd5d88daaa7e335cb5cb82d1508
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

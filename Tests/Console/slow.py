@@ -1,6 +1,7 @@
 """Scenarios of a slow line, where each answer comes late: what is typed meanwhile stays, and what was asked last is shown."""
 from play import begin_to_play
 from room import expect, milk, revision
+from staying import log_in_over_the_page
 
 LATE = 400  # milliseconds
 
@@ -46,6 +47,12 @@ def typing_goes_on_while_it_is_saved(room):
         device.get_by_label("Name").fill(name)
         device.get_by_role("button", name="Save").press("Enter")
     visit.settled()
+    ben.get_by_label("Note", exact=True).fill("of the sea")
+    visit.context.clear_cookies()
+    anna.get_by_role("button", name="Save").press("Enter")
+    log_in_over_the_page(page)
+    visit.settled()
+    expect(ben.get_by_label("Note", exact=True).input_value() == "of the sea", "a login has ended the demonstration")
     for device, name in ((anna, "anna"), (ben, "ben")):
         database = device.locator("a").first.inner_text()
         expect(server.json("GET", f"{database}/item")["name"] == {"anna": "Bread", "ben": "Salt"}[name], f"{name} has not saved")
@@ -58,6 +65,11 @@ def save(page):
     page.wait_for_selector("dialog")
     page.keyboard.press("Enter")
     page.wait_for_selector("dialog", state="detached")
+
+
+def revisions(server, where):
+    """The generation of a document."""
+    return int(server.json("GET", where)["_rev"].split("-")[0])
 
 
 def what_was_asked_last_is_shown(room):
@@ -98,6 +110,7 @@ def what_was_asked_last_is_shown(room):
     visit.go("#/db/listed/settle")
     page.get_by_role("button", name="Rehearse").click()
     expect(page.get_by_label("Kind").is_disabled() and page.locator(".ways input").first.is_disabled(), "the choice can change under a rehearsal")
+    page.keyboard.press("Enter")
     page.wait_for_selector("text=Done: 1 of 1")
     page.get_by_role("button", name="Run…").wait_for()
     page.locator(".ways input:not(:checked)").first.check()
@@ -113,15 +126,50 @@ def what_was_asked_last_is_shown(room):
     page.wait_for_selector("dialog", state="detached")
     page.wait_for_selector(".toasts > :has-text('made-late')")
 
+    # Leaving the page by the browser's button waits, too; a deletion of many ends after the portion that was sent.
+    visit.go("#/db/long/docs")
+    page.locator("thead input[type=checkbox]").check()
+    while page.get_by_role("button", name="More").is_visible():
+        page.get_by_role("button", name="More").click()
+        visit.settled()
+    page.locator("thead input[type=checkbox]").check()
+    page.get_by_role("button", name="Delete…", exact=True).dblclick()
+    page.wait_for_selector("dialog")
+    visit.settled()
+    expect(page.locator("dialog").count() == 1, "it asks twice")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog[aria-busy=true]")
+    page.go_back()
+    page.wait_for_selector("dialog", state="detached")
+    page.get_by_role("button", name="Undo").wait_for()
+    left = server.json("GET", "long")["doc_count"]
+    expect(0 < left < 1000, f"{left} documents are left")
+    page.wait_for_timeout(3 * LATE)
+    expect(server.json("GET", "long")["doc_count"] == left, "it goes on after it was left")
+    server.ask("PUT", "long/doc-0001", {"n": 0})
+
     # One press is one revision.
     visit.go("#/db/long/doc/doc-0001")
     area = page.get_by_label("The document", exact=True)
-    area.fill(area.input_value().replace('"_id"', '"n": 1, "_id"'))
+    before = revisions(server, "long/doc-0001")
+    area.fill(area.input_value().replace('"n": 0', '"n": 1'))
     page.keyboard.press("Control+s")
     page.keyboard.press("Control+s")
-    page.wait_for_selector(".toasts > :has-text('Saved as 2-')")
+    page.wait_for_selector(".toasts > :has-text('Saved as')")
     page.wait_for_timeout(3 * LATE)
-    expect(server.json("GET", "long/doc-0001")["_rev"].startswith("2-"), "it is saved twice")
+    expect(server.json("GET", "long/doc-0001")["n"] == 1 and revisions(server, "long/doc-0001") == 1 + before, "it is saved twice")
+
+    # What is attached or removed follows what was written just before.
+    for name in ("one.txt", "two.txt"):
+        page.get_by_label("Attach files").set_input_files({"name": name, "mimeType": "text/plain", "buffer": name.encode()})
+        page.wait_for_selector(f"aside li:has-text('{name}')")
+    visit.settled()
+    for name in ("one.txt", "two.txt"):
+        page.get_by_role("button", name=f"Remove {name}").click()
+        page.locator("dialog").get_by_role("button", name="Remove").click()
+        page.wait_for_selector("dialog", state="detached")
+    visit.settled()
+    expect("_attachments" not in server.json("GET", "long/doc-0001"), "an attachment is left")
 
     # A page that reads again does so although an answer takes longer than it waits.
     slow = room.visit(latency=LATE, clock=True)

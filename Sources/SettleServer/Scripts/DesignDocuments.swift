@@ -17,7 +17,8 @@ final class DesignDocuments: Sendable {
         /// Caches a document, in place of all others if they would be too many.
         mutating func keep(_ document: DesignDocument, _ name: String, of age: UInt64) {
             guard document.length <= DesignDocuments.mostBytes else { return }
-            let isFull = named?.documents.count == DesignDocuments.most
+            let isFull =
+                named?.documents.count == DesignDocuments.most
                 || bytes + document.length > DesignDocuments.mostBytes
             if named?.age != age || isFull { (named, bytes) = ((age, [:]), 0) }
             bytes += document.length - (named?.documents[name]?.length ?? 0)

@@ -261,7 +261,10 @@ let isReturning = false;
 window.addEventListener('hashchange', () => {
   if (isReturning) { isReturning = false; return; }
   const step = (history.state?.place ?? place + 1) - place;
-  if (leave && leave() === false) {
+  // What was sent is waited for, as when its dialog is left; nothing more is sent.
+  const sent = document.querySelector('dialog[aria-busy=true]');
+  sent?.dispatchEvent(new Event('cancel', { cancelable: true }));
+  if (sent || leave && leave() === false) {
     // Both entries of the history stay.
     isReturning = true;
     history.go(-step);

@@ -67,9 +67,17 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
   }
 
   function edit() {
-    if (!chosen) { replace(editor, h('p', { class: 'muted' }, t.designDocument.itHasNoFunctionYet)); return; }
+    if (!chosen) {
+      tried.end();
+      replace(editor, h('p', { class: 'muted' }, t.designDocument.itHasNoFunctionYet));
+      return;
+    }
     const text = textOf(chosen);
-    if (typeof text !== 'string') { replace(editor, h('p', { class: 'muted' }, t.designDocument.thisIsNoFunction)); return; }
+    if (typeof text !== 'string') {
+      tried.end();
+      replace(editor, h('p', { class: 'muted' }, t.designDocument.thisIsNoFunction));
+      return;
+    }
     code = codeArea({ text, label: chosen.kind === 'rule' ? t.designDocument.theRuleAction : t.designDocument.theFunction(chosen.kind === 'view' ? t.designDocument.map : chosen.kind), onInput: changed, language: 'javascript' });
     reduce = chosen.kind === 'view' ? h('input', { value: functions('view').get(chosen.name).get('reduce') ?? '', placeholder: t.designDocument.reduceHint, on: { input: changed } }) : null;
     drawActions();

@@ -26,12 +26,18 @@ export function trial({ db, signal }) {
     timer = setTimeout(attempt, 500);
   }
 
-  /** Says which function is tried now: of which kind, what is asked, and where its text stands. */
-  function ofKind(next, ask, area) {
-    // The outcome of another function goes.
+  /** Ends what is tried; its fields and its outcome go. */
+  function end() {
     turn += 1;
     clearTimeout(timer);
+    subject = null;
+    replace(inputs);
     replace(outcome);
+  }
+
+  /** Says which function is tried now: of which kind, what is asked, and where its text stands. */
+  function ofKind(next, ask, area) {
+    end();
     [kind, subject, code] = [next, ask, area];
     replace(inputs,
       kind === 'rule' && [field(t.trial.tried, name), field(t.trial.withTheRoles, roles), field(t.trial.withThisNewDocument, given, t.trial.besideTheStoredOne)],
@@ -92,5 +98,5 @@ export function trial({ db, signal }) {
   }
 
   for (const input of [samples, where, name, roles, query, given]) input.addEventListener('input', soon);
-  return { element: h('div', { class: 'stack' }, inputs, outcome), soon, ofKind, stop: () => clearTimeout(timer) };
+  return { element: h('div', { class: 'stack' }, inputs, outcome), soon, ofKind, end, stop: () => clearTimeout(timer) };
 }

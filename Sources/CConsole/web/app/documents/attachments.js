@@ -35,13 +35,14 @@ async function beginningOf(url, rev, signal) {
  * @param onWritten is called when the document has a new revision, for which this section is made anew
  * @param onError hears why something failed
  */
-export function attachmentList({ db, id, rev, stubs, signal, mayWrite, rest, onWritten, onError }) {
+export function attachmentList({ db, id, rev, newest, stubs, signal, mayWrite, rest, onWritten, onError }) {
   const problems = h('div', { role: 'status' });
   let current = rev;
   let last = Promise.resolve(); // of what is sent: files that were dropped later follow
 
   async function tried(act) {
     replace(problems);
+    onError(null);
     try { await act(); } catch (error) { if (error.name !== 'AbortError') onError(error); }
   }
 
@@ -73,14 +74,18 @@ export function attachmentList({ db, id, rev, stubs, signal, mayWrite, rest, onW
     if (!mayWrite()) return;
     const gone = await dialog({
       title: t.common.removeOfName(name), body: h('p', {}, t.attachments.aNewRevisionIsWritten),
-      actions: [{ label: t.common.remove, kind: 'danger', run: async () => { await ask(path`${db}/${id}/${name}`, { method: 'DELETE', query: { rev: current } }); return true; } }],
+      actions: [{ label: t.common.remove, kind: 'danger', run: async () => { await ask(path`${db}/${id}/${name}`, { method: 'DELETE', query: { rev: newest() } }); return true; } }],
     });
-    if (gone) onWritten();
+    if (!gone) return;
+    rest(true);
+    await onWritten();
+    rest(false);
   }
 
   async function upload(files) {
     if (!mayWrite()) return;
     rest(true);
+    current = newest();
     try {
       for (const file of files) {
         const isSure = !Object.hasOwn(stubs, file.name) || await dialog({

@@ -17,7 +17,8 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   setTitle(t.conflicts.conflictsTitle(db));
   let [kind, by] = [query.kind ?? 'all', query.by ?? 'members'];
   let [from, found] = [null, null]; // where the page that is read begins, and what was read before
-  const list = panel(load, show, { label: t.conflicts.readingTheConflicts });
+  const closed = new Set(); // groups
+  const list = panel(load, show, { label: t.conflicts.readingTheConflicts, isKept: true });
 
   async function load() {
     const [asked, before] = [kind, from === null ? [] : found.rows];
@@ -40,7 +41,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
 
   function groupsOf(rows) {
     const groups = Map.groupBy(rows, row => by === 'members' ? (row.value.differs ?? []).join(', ') || (row.value.kind === 'deletion' ? t.common.aDeletionAgainstAnEdit : t.conflicts.theSameMembers) : row.id.split(/[:/_-]/)[0]);
-    return [...groups].map(([name, members]) => h('details', { open: groups.size <= 8 },
+    return [...groups].map(([name, members]) => h('details', { 'data-key': name, open: groups.size <= 8 && !closed.has(name), on: { toggle: event => { if (event.target.open) closed.delete(name); else closed.add(name); } } },
       h('summary', {}, bdi(name), ' ', h('span', { class: 'chip' }, number(members.length))),
       h('div', { class: 'scroll' }, h('table', { class: 'cards' },
         tableHead([t.common.id, t.conflicts.leaves, t.conflicts.winner, t.common.base, t.common.kind], index => index === 1),

@@ -82,7 +82,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     drawParts({
       revisions: found.tree && revisionList({ db, id, tree: found.tree, shown: found.rev }),
       attachments: found.rev && !id.startsWith('_local/')
-        && attachmentList({ db, id, rev: found.rev, stubs: found.attachments, signal, mayWrite: query.rev ? null : mayWrite, rest, onWritten: main.reload, onError: error => replace(problems, errorBox(error)) }),
+        && attachmentList({ db, id, rev: found.rev, newest: () => loaded.rev, stubs: found.attachments, signal, mayWrite: query.rev ? null : mayWrite, rest, onWritten: main.reload, onError: error => replace(problems, error && errorBox(error)) }),
     });
     shownText.hidden = found.text === null && Boolean(query.rev);
     replace(banner, found.tree?.isConflict && others > 0 && h('div', { class: 'note warn' }, icon('conflict'), h('p', { class: 'grow' }, t.doc.inConflictWith(t.common.othersCount(others))),
@@ -134,7 +134,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
 
   /** While an attachment is sent the text rests: it would be saved on the revision before. */
   function rest(isResting) {
-    shownText.inert = isResting;
+    shownText.inert = side.inert = isResting;
     isRead = !isResting;
     for (const one of acting) one.disabled = isResting;
   }

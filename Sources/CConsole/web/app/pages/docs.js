@@ -125,9 +125,13 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
 
   // What is done with the selected ones.
 
+  let isAsking = false; // or doing what was asked: a second press asks nothing
+
   async function done(work, sentence) {
+    if (isAsking) return;
+    isAsking = true;
     try {
-      const result = await work();
+      const result = await work().finally(() => { isAsking = false; });
       if (!result) return;
       const undo = { label: t.common.undo, run: () => bringBack(result.deleted) };
       outcome(told, sentence(result), result, result.deleted?.length > 0 ? undo : undefined);

@@ -162,8 +162,10 @@ export default async function page({ signal, setTitle, setSame }) {
     const now = playing;
     const at = now.step;
     await STEPS[at][1]();
-    if (now.step === at) now.step = at + 1 < STEPS.length ? at + 1 : null;
-    now.hasEnded = now.step === null;
+    if (now.step === at) {
+      now.step = at + 1 < STEPS.length ? at + 1 : null;
+      now.hasEnded = now.step === null;
+    }
     draw();
   }
 
@@ -191,7 +193,7 @@ export default async function page({ signal, setTitle, setSame }) {
 
   let who = null;
   onSession(() => {
-    if (who === session.name) return;
+    if (who === session.name || playing && !session.name) return;
     who = session.name;
     run(welcome);
   }, signal);

@@ -86,7 +86,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
       more.disabled = false;
       if (counted === costs) drawPlan(costs);
     }
-    function again() { read().catch(error => { if (error.name !== 'AbortError') replace(facts, errorBox(error, again)); }); }
+    function again() { read().catch(error => { more.disabled = false; if (error.name !== 'AbortError') replace(facts, errorBox(error, again)); }); }
     if (!sorting) {
       took();
       noPlan();

@@ -3,7 +3,7 @@ import { ask } from '../api.js';
 import { serverLink } from '../router.js';
 import { h, button, field, head, replace } from '../parts/dom.js';
 import { toast } from '../parts/toast.js';
-import { errorBox, unsaved } from '../parts/panel.js';
+import { errorBox, unsaved, resting } from '../parts/panel.js';
 import { partsOf, readReplication, saveReplication } from '../replications/stored.js';
 import { sideFields } from '../replications/side.js';
 import { parse, stringify } from '../value/json.js';
@@ -81,31 +81,34 @@ export default async function page({ id, signal, setTitle, setSame }) {
     return made;
   }
 
+  const written = new Set(); // names that an attempt before this one has stored
+
+  async function store(key, made) {
+    const known = written.has(key) ? await readReplication(database, key, signal) : key === name ? found : null;
+    await saveReplication(database, key, made, known ?? {});
+    written.add(key);
+  }
+
   async function save() {
     replace(problems);
-    // What is sent is sent once, and stays as it is until the answer.
-    form.inert = true;
-    form.setAttribute('aria-busy', 'true');
     try {
       const made = typed();
       if (isNew) await ask('_replicator', { method: 'PUT', quiet: true }).catch(error => { if (error.status !== 412) throw error; });
-      await saveReplication(database, called.value, made, found ?? {});
+      await store(called.value, made);
       if (ways.value === 'both') {
         const back = new Map([...made, ['source', made.get('target')], ['target', made.get('source')], ['create_target', false]]);
-        await saveReplication(database, called.value + OTHER_WAY, back);
+        await store(called.value + OTHER_WAY, back);
       }
       done = look();
       toast(isNew ? t.replicationActions.isStarted(called.value) : t.replicate.isSaved(called.value));
       if (!signal.aborted) location.hash = ways.value === 'both' ? serverLink('replications') : serverLink('replication', `${database}/${called.value}`);
     } catch (error) {
-      form.inert = false;
-      form.removeAttribute('aria-busy');
       replace(problems, errorBox(error));
       problems.scrollIntoView({ block: 'nearest' });
     }
   }
 
-  const form = h('form', { class: 'stack', on: { submit: event => { event.preventDefault(); save(); }, input: drawSecond } },
+  const form = h('form', { class: 'stack', on: { submit: event => { event.preventDefault(); resting(form, save); }, input: drawSecond } },
     field(t.common.name, called), h('div', { class: 'tiles' }, source.element, target.element),
     isNew && field(t.replicate.direction, ways, second),
     h('label', {}, continuous, ` ${t.replicate.continuous}`), h('label', {}, creates, ` ${t.replicate.createTheTarget}`),

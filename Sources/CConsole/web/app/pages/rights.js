@@ -140,7 +140,18 @@ export default function page({ db, query, signal, setTitle, setSame }) {
   }
 
   let last = Promise.resolve(); // saves follow each other, since the object has no revision
-  function save() { last = last.then(store); }
+  let [isStoring, handled] = [false, null];
+
+  /** Saves once for two presses between which nothing was changed. */
+  function save() {
+    const isSecond = isStoring;
+    last = last.then(async () => {
+      if (isSecond && text() === handled && !pending()) return;
+      isStoring = true;
+      await store();
+      [isStoring, handled] = [false, text()];
+    });
+  }
 
   async function store() {
     replace(problems);

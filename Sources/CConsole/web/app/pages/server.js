@@ -57,14 +57,14 @@ export default function page({ signal, setTitle, setSame }) {
   }, ({ welcome, versions, config }) => [
     h('p', {}, t.server.settleAsCouchdb(versions.settle?.version ?? '', welcome.version), h('span', { class: 'mono' }, bdi(welcome.uuid ?? ''))),
     h('h2', {}, t.server.settings),
-    Object.entries(config).map(([section, values]) => h('details', {}, h('summary', {}, bdi(section), ' ', h('span', { class: 'chip' }, number(Object.keys(values).length))),
+    Object.entries(config).map(([section, values]) => h('details', { 'data-key': section }, h('summary', {}, bdi(section), ' ', h('span', { class: 'chip' }, number(Object.keys(values).length))),
       h('dl', { class: 'keys' }, Object.entries(values).map(([key, value]) => [h('dt', {}, bdi(key)),
         h('dd', {}, section === 'admins' ? '…' : bdi(String(value)), ' ',
           (config.admins ? LIVE : LIVE.slice(0, 1)).includes(`${section}/${key}`)
             && button(t.server.change, () => change(section, key, value),
               { class: 'button small', 'aria-label': t.server.changeOf(`${section}/${key}`) }))])))),
     h('p', { class: 'muted' }, config.admins ? t.server.someAreChangedHere : t.server.areSetAtTheStart),
-  ], { label: t.server.readingTheSettings });
+  ], { label: t.server.readingTheSettings, isKept: true });
 
   /** Asks for another value, or that of the start. */
   async function change(section, key, value) {

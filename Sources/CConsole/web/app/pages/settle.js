@@ -73,10 +73,12 @@ export default async function page({ db, query, signal, setTitle, setSame }) {
 
   /** Goes over pages, from where the work was cut or stopped. */
   async function go(work) {
-    forget();
+    if (!isStopped) return;
     isStopped = false;
     stop.hidden = bar.hidden = false;
     lock(true);
+    forget();
+    keepFocus();
     try {
       work.total ??= (await ask(path`${db}/_conflicts`, { query: { kind: kind.value, limit: 0 }, signal })).json.total_rows;
       bar.max = Math.max(work.total, 1);
@@ -92,6 +94,7 @@ export default async function page({ db, query, signal, setTitle, setSame }) {
     } catch (error) { if (error.name !== 'AbortError') replace(problems, errorBox(error, () => go(work))); }
     isStopped = true;
     lock(false);
+    if (document.activeElement === stop) rehearse.focus();
     stop.hidden = true;
     show(work);
   }
@@ -137,11 +140,14 @@ export default async function page({ db, query, signal, setTitle, setSame }) {
     showSame();
   }
 
+  /** The button for a run is gone with what was rehearsed. */
+  function keepFocus() { if (document.activeElement === document.body) rehearse.focus(); }
+
   /** While something is rehearsed or run its policy and kind stay, and nothing else begins. */
   function lock(isLocked) {
-    const hadFocus = document.activeElement === (isLocked ? rehearse : stop);
-    for (const one of [policy.element, kind, rehearse]) one.disabled = isLocked;
-    if (hadFocus) (isLocked ? stop : rehearse).focus();
+    for (const one of [policy.element, kind]) one.disabled = isLocked;
+    // It keeps the focus, so that a second press on it does nothing.
+    rehearse.setAttribute('aria-disabled', isLocked);
   }
 
   showSame();

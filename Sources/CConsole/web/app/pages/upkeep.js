@@ -24,8 +24,15 @@ export default function page({ db, signal, setTitle, setSame }) {
   }, showFacts, { again: EVERY, signal });
   const indexes = panel(readIndexes, showIndexes, { again: EVERY, signal });
 
-  /** Does something, and tells what was done or why not. */
-  async function act(work, words) {
+  let last = Promise.resolve();
+
+  /** Does one thing after the other, and tells what was done or why not. A second press of Purge asks what is left to purge then. */
+  function act(work, words) {
+    last = last.then(() => perform(work, words));
+    return last;
+  }
+
+  async function perform(work, words) {
     replace(problems);
     try {
       await work();
@@ -100,9 +107,11 @@ export default function page({ db, signal, setTitle, setSame }) {
 
   /** Purges documents with all their leaves, which are looked up first. */
   async function purge() {
-    const asked = [...new Set(ids.value.split('\n').map(id => id.trim()).filter(Boolean))];
-    if (asked.length === 0) { ids.focus(); return; }
+    const typed = () => [...new Set(ids.value.split('\n').map(id => id.trim()).filter(Boolean))];
+    if (typed().length === 0) { ids.focus(); return; }
     await act(async () => {
+      const asked = typed();
+      if (asked.length === 0) return;
       if (asked.length > MOST) throw new Error(t.upkeep.atMost(MOST));
       const query = { style: 'all_docs', filter: '_doc_ids' };
       const { results } = (await ask(path`${db}/_changes`, { method: 'POST', query, json: { doc_ids: asked }, signal })).json;

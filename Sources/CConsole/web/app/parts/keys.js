@@ -49,8 +49,8 @@ export function listen(given) {
 function press(event) {
   if (document.querySelector('dialog[open]') || event.altKey) return;
   const ctrl = event.ctrlKey || event.metaKey;
-  if (isOpening) {
-    event.preventDefault();
+  if (isOpening && !event.target.closest?.(TYPED)) {
+    if (event.key.length === 1) event.preventDefault();
     return;
   }
   const run = ctrl ? withCtrl(event) : single(event);
@@ -91,6 +91,7 @@ function stopGoing() {
 
 /** Opens the palette, which is loaded then. */
 export async function openPalette() {
+  if (isOpening) return;
   isOpening = true;
   try {
     const { openPalette: open } = await loadFrame();

@@ -4,7 +4,7 @@
  */
 import { ask, path } from '../api.js';
 import { h, bdi, field, replace } from './dom.js';
-import { errorBox } from './panel.js';
+import { errorBox, resting } from './panel.js';
 import { at } from '../value/compare.js';
 import { stringify } from '../value/json.js';
 import { moment, t } from '../words.js';
@@ -46,16 +46,15 @@ export function originForm({ db, origins, leaves, onSave }) {
   const problems = h('div');
   async function save() {
     replace(problems);
-    form.inert = true;
     const named = Object.fromEntries(names.map(([device, input]) => [device, input.value.trim()]).filter(([, name]) => name));
     const body = { ...origins, devices: { ...origins.devices, ...named }, author: author.value.trim(), moment: when.value.trim() };
     for (const device of devices) if (!named[device]) delete body.devices[device];
     try {
       await ask(path`${db}/${NAME}`, { method: 'PUT', json: body });
       await onSave();
-    } catch (error) { replace(problems, errorBox(error)); } finally { form.inert = false; }
+    } catch (error) { replace(problems, errorBox(error)); }
   }
-  const form = h('form', { class: 'stack', on: { submit: event => { event.preventDefault(); save(); } } },
+  const form = h('form', { class: 'stack', on: { submit: event => { event.preventDefault(); resting(form, save); } } },
     names.map(([device, input]) => field([t.origins.device, bdi(device)], input)),
     field(t.origins.memberThatSaysWho, author, t.origins.forDocumentsWhoseMembers), field(t.origins.memberThatSaysWhen, when),
     problems, h('div', { class: 'toolbar' }, h('button', { class: 'button' }, t.origins.keep)));

@@ -21,6 +21,18 @@ export function stateBox({ art = 'alone', title, text, actions = [] }) {
   return h('div', { class: 'state' }, icon(art, 'i art'), h('h2', {}, title), text && h('p', {}, text), actions.length > 0 && h('div', { class: 'toolbar' }, actions));
 }
 
+/** Does something while a form can't be changed; then the focus is where it was. */
+export async function resting(form, work) {
+  const focused = document.activeElement;
+  form.inert = true;
+  form.setAttribute('aria-busy', 'true');
+  try { return await work(); } finally {
+    form.inert = false;
+    form.removeAttribute('aria-busy');
+    if (document.activeElement === document.body) focused.focus({ preventScroll: true });
+  }
+}
+
 /** An error in the place of what could not be read: not allowed, or failed. */
 function errorState(error, retry) {
   const isForbidden = error.status === 403 || error.status === 401;

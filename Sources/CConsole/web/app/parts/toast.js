@@ -22,7 +22,7 @@ function dismiss(message) {
 async function act({ label, run }) {
   try { return await run() !== false; } catch (error) {
     dialog({ title: t.toast.failed(label), body: errorBox(error), actions: [{ label: t.keys.close, run: () => true }] });
-    return true;
+    return false;
   }
 }
 

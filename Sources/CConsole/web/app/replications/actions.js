@@ -26,6 +26,7 @@ export function actionsOf(job, { isShort = false, problems, onDone, onRemoved = 
   const { database, doc_id: name, id } = job;
   const one = `${database} ${name ?? id}`;
   const act = (label, words, run, done = onDone) => button(label, async event => {
+    const pressed = event.currentTarget;
     const all = [...event.currentTarget.parentElement.querySelectorAll('button')];
     replace(problems);
     busy.add(one);
@@ -34,6 +35,7 @@ export function actionsOf(job, { isShort = false, problems, onDone, onRemoved = 
       if (await run().finally(() => busy.delete(one)) !== null) { toast(words(name ?? id)); await done(); }
     } catch (error) { replace(problems, errorBox(error)); }
     for (const other of all) other.disabled = false;
+    if (document.activeElement === document.body) (pressed.isConnected ? pressed : document.getElementById('main')).focus({ preventScroll: true });
   }, { disabled: busy.has(one), ...(isShort && { class: 'button small', 'aria-label': t.replicationActions.of(label, name ?? id) }) });
 
   const ask = (title, text, action, run) => dialog({

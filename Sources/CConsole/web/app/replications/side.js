@@ -72,8 +72,9 @@ export function sideFields(legend, side, names) {
     const auth = new Map(members.get('auth') ?? []);
     auth.delete('basic');
     if (name) {
-      if (!secret && stored.password) {
-        if (name !== stored.user || originOf(url) !== originOf(stored.url)) throw new Error(t.replicate.typeThePassword(legend));
+      if (!secret) {
+        const isStored = stored.password && name === stored.user && originOf(url) === originOf(stored.url);
+        if (!isStored) throw new Error(t.replicate.typeThePassword(legend));
         secret = stored.password;
       }
       auth.set('basic', new Map([['username', name], ['password', secret]]));
