@@ -1,5 +1,5 @@
 internal import Dispatch
-package import SettleCore
+internal import SettleCore
 internal import SettlePlatform
 internal import Synchronization
 
@@ -83,7 +83,6 @@ public final class Database: Sendable {
     let sizeCount = Guarded<SizeCount?>(nil)
     let newest: Guarded<Commit>
     private let turn: ProcessTurn?
-    let hashers = HasherPool()
 
     init(engine: any StorageEngine, files: DatabaseFiles?, turn: ProcessTurn?, options: DatabaseOptions) throws {
         self.engine = engine
@@ -202,14 +201,11 @@ public final class Database: Sendable {
     private func edit<Result>(
         with writer: any StorageWriter, _ body: (DocumentEditor) throws -> Result
     ) throws -> Result {
-        try hashers.with { hasher in
-            try body(
-                DocumentEditor(
-                    writer: writer, capabilities: capabilities, hasher: hasher, validations: validations, blobs: blobs,
-                    options: options,
-                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity, clocks: clocks,
-                    journal: journalRecorder, journalCache: pendingCache, designChanges: designChanges))
-        }
+        let pending = pendingCache
+        return try body(
+            DocumentEditor(
+                writer: writer, database: self, clocks: clocks, journal: pending.map(journalRecorder(of:)),
+                journalCache: pending))
     }
 }
 
@@ -293,22 +289,5 @@ package final class Cancellation: Sendable {
     /// - Throws: `CancellationError` if the task was cancelled.
     package func check() throws {
         if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
-    }
-}
-
-// MARK: - HasherPool
-
-/// Reusable hashers, each used by one thread at a time.
-package final class HasherPool: Sendable {
-    private let idle = Guarded<[Lent<RevisionHasher>]>([])
-
-    /// Makes a pool.
-    package init() {}
-
-    /// Runs a closure with a hasher.
-    package func with<Result>(_ body: (RevisionHasher) throws -> Result) rethrows -> Result {
-        let hasher = idle.withLock { $0.popLast() } ?? Lent(RevisionHasher())
-        defer { idle.withLock { $0.append(hasher) } }
-        return try body(hasher.value)
     }
 }

@@ -36,10 +36,13 @@ public struct DocumentID: Sendable {
     package init(unchecked string: String) { self.string = string }
 
     /// Whether this is the id of a design document, which holds functions and indexes and replicates.
-    public var isDesign: Bool { string.utf8.starts(with: "_design/".utf8) }
+    public var isDesign: Bool { isReserved && string.utf8.starts(with: "_design/".utf8) }
 
     /// Whether this is the id of a local document, which never replicates (SEMANTICS 203).
-    public var isLocal: Bool { string.utf8.starts(with: "_local/".utf8) }
+    public var isLocal: Bool { isReserved && string.utf8.starts(with: "_local/".utf8) }
+
+    /// Whether it starts with an underscore, which few ids do.
+    private var isReserved: Bool { string.utf8.first == UInt8(ascii: "_") }
 
     private static func problem(in string: String) -> String? {
         if string.isEmpty { return "a document id must not be empty" }

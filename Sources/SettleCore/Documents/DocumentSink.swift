@@ -30,6 +30,7 @@ struct DocumentSink: JSONSink {
     private let text: UnsafeBufferPointer<UInt8>
     private let base: UnsafePointer<UInt8>
     private let allowsReserved: Bool
+    private let memory: UnsafeMutableRawPointer
     private var body: ByteWriter
     private var term: ByteWriter
     private var names: MemberNames
@@ -45,16 +46,18 @@ struct DocumentSink: JSONSink {
         self.text = text
         base = text.baseAddress ?? StaticString("").utf8Start
         self.allowsReserved = allowsReserved
-        body = ByteWriter(capacity: text.count + 16)
-        term = ByteWriter(capacity: text.count * ExternalTerm.expansion + 64)
-        names = MemberNames(capacity: text.count / MemberNames.fewestBytes + 1)
+        // One piece of memory for all three. The term comes last, because names are read past the end.
+        let (bodySize, termSize) = (text.count + 16, text.count * ExternalTerm.expansion + 64)
+        let nameCount = text.count / MemberNames.fewestBytes + 1
+        let namesSize = nameCount * MemoryLayout<UInt64>.stride
+        memory = .allocate(byteCount: namesSize + bodySize + termSize, alignment: MemoryLayout<UInt64>.alignment)
+        names = MemberNames(memory.bindMemory(to: UInt64.self, capacity: nameCount), capacity: nameCount)
+        let bytes = (memory + namesSize).bindMemory(to: UInt8.self, capacity: bodySize + termSize)
+        body = ByteWriter(bytes, capacity: bodySize)
+        term = ByteWriter(bytes + bodySize, capacity: termSize)
     }
 
-    func deallocate() {
-        body.deallocate()
-        term.deallocate()
-        names.deallocate()
-    }
+    func deallocate() { memory.deallocate() }
 
     var hasDuplicates: Bool { names.hasDuplicates }
 
@@ -292,12 +295,8 @@ struct MemberNames {
 
     private let capacity: Int
 
-    init(capacity: Int) {
-        self.capacity = capacity
-        fingerprints = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity)
-    }
-
-    func deallocate() { fingerprints.deallocate() }
+    /// Records names in memory for so many of them, which the caller frees.
+    init(_ memory: UnsafeMutablePointer<UInt64>, capacity: Int) { (fingerprints, self.capacity) = (memory, capacity) }
 
     /// Records a name of the object whose names begin at a position; eight bytes after the name must be readable.
     @inline(__always)

@@ -142,10 +142,10 @@ struct ByteWriter {
     /// The number of written bytes; lowering it removes the last ones.
     private(set) var count = 0
 
-    init(capacity: Int) {
-        base = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
-        self.capacity = capacity
-    }
+    init(capacity: Int) { self.init(.allocate(capacity: capacity), capacity: capacity) }
+
+    /// Writes to memory that the caller frees.
+    init(_ memory: UnsafeMutablePointer<UInt8>, capacity: Int) { (base, self.capacity) = (memory, capacity) }
 
     func deallocate() { base.deallocate() }
 

@@ -19,11 +19,7 @@ internal import SettlePlatform
 /// let body = try DocumentBody(parsing: #"{"v":1}"#)
 /// RevisionHasher().revision(of: body)        // 1-7a7e4b29f3af401e69b6f86e4c26b727
 /// ```
-///
-/// A hasher is reusable, by one thread at a time.
-public final class RevisionHasher {
-    private let md5 = MD5()
-
+public struct RevisionHasher: Sendable {
     /// Creates a hasher.
     public init() {}
 
@@ -40,15 +36,18 @@ public final class RevisionHasher {
         of body: DocumentBody, parent: RevisionID? = nil, isDeleted: Bool = false,
         attachments: [AttachmentSignature] = []
     ) -> RevisionID {
-        append(isDeleted: isDeleted, parent: parent)
-        md5.update(body.term)
-        append(attachments)
-        let words = md5.finishWords()
+        let words = body.term.withUnsafeBytes { term in
+            lendHeader(isDeleted, parent) { header in
+                lendList(attachments) { MD5.words(of: header, term, $0) }
+            }
+        }
         return RevisionID(
             unchecked: (parent?.generation ?? 0) + 1, RevisionSignature(high: words.high, low: words.low))
     }
 
-    private func append(isDeleted: Bool, parent: RevisionID?) {
+    private func lendHeader<Result>(
+        _ isDeleted: Bool, _ parent: RevisionID?, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
         let signature = parent?.signature.rawBytes
         var header = ByteWriter(capacity: 48 + (signature?.count ?? 0))
         defer { header.deallocate() }
@@ -58,13 +57,15 @@ public final class RevisionHasher {
         if isDeleted { header.appendAtom("true") } else { header.appendAtom("false") }
         header.appendTerm(Int64(parent?.generation ?? 0))
         if let signature { header.appendBinary(signature) } else { header.appendTerm(0) }
-        md5.update(UnsafeRawBufferPointer(header.written(from: 0)))
+        return body(UnsafeRawBufferPointer(header.written(from: 0)))
     }
 
-    private func append(_ attachments: [AttachmentSignature]) {
+    /// Lends the list of attachments, and the end of the edit's list.
+    private func lendList<Result>(
+        _ attachments: [AttachmentSignature], _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
         if attachments.isEmpty {
-            // The ends of both lists at once: of the attachments, and of the edit.
-            return withUnsafeBytes(of: (ExternalTerm.emptyList, ExternalTerm.emptyList)) { md5.update($0) }
+            return withUnsafeBytes(of: (ExternalTerm.emptyList, ExternalTerm.emptyList), body)
         }
         let size = attachments.reduce(16) { $0 + $1.name.utf8.count + $1.contentType.utf8.count + $1.md5.count + 64 }
         var list = ByteWriter(capacity: size)
@@ -80,7 +81,7 @@ public final class RevisionHasher {
         }
         list.append(ExternalTerm.emptyList)
         list.append(ExternalTerm.emptyList)
-        md5.update(UnsafeRawBufferPointer(list.written(from: 0)))
+        return body(UnsafeRawBufferPointer(list.written(from: 0)))
     }
 }
 

@@ -74,7 +74,6 @@ package struct DocumentCopy: Sendable {
 package struct RemoteSource: SettlementSource {
     /// The document, with the revisions that were written since it was read.
     package private(set) var copy: DocumentCopy
-    package let hashers = HasherPool()
     package let origin: UInt64 = 0
     private let attributesKept: () throws -> Set<String>
     private let store: (DocumentCopy, [SettlementPlan.Write]) throws -> Void

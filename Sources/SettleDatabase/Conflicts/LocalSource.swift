@@ -18,7 +18,6 @@ package struct LocalSource: SettlementSource, Sendable {
     }
 
     package var origin: UInt64 { database.identity }
-    package var hashers: HasherPool { database.hashers }
 
     package func conflict(_ kinds: Set<ConflictKind>) throws -> Conflict? {
         try database.engine.snapshot { reader in

@@ -41,31 +41,31 @@ public struct SettlementPlan: Sendable {
     /// - Throws: ``DatabaseError`` with code `foreignDocument` or `invalid` for a resolution that can't be carried out.
     init(
         _ resolution: Resolution, of conflict: Conflict, resolver: ResolverIdentity?, origin: UInt64,
-        keepingOnDelete names: Set<String>, hasher: RevisionHasher
+        keepingOnDelete names: Set<String>
     ) throws {
         self.conflict = conflict
         self.resolver = resolver
         switch resolution {
         case .leaveConflicted: break
-        case .keep(let revision): try keep(revision, hasher)
-        case .merged(let body, let attachments): try write(body, attachments, hasher)
-        case .document(let document): try adopt(document, origin, keepingOnDelete: names, hasher)
-        case .delete: try delete(keepingOnDelete: names, hasher)
+        case .keep(let revision): try keep(revision)
+        case .merged(let body, let attachments): try write(body, attachments)
+        case .document(let document): try adopt(document, origin, keepingOnDelete: names)
+        case .delete: try delete(keepingOnDelete: names)
         }
     }
 
     /// Plans the settlement of racing answers, as if they were all the leaves.
-    init(_ race: Conflict.Race, of conflict: Conflict, hasher: RevisionHasher) throws {
+    init(_ race: Conflict.Race, of conflict: Conflict) throws {
         self.conflict = conflict
         resolver = nil
         guard let highest = race.answers.first, let content = conflict.leaf(race.survivor) else { return }
         survivor =
             highest == race.survivor
-            ? highest : try add(content.body(), content.attachments, on: highest, isDeleted: false, hasher)
-        try close(Array(race.answers.dropFirst()), hasher)
+            ? highest : try add(content.body(), content.attachments, on: highest, isDeleted: false)
+        try close(Array(race.answers.dropFirst()))
     }
 
-    private mutating func keep(_ revision: RevisionID, _ hasher: RevisionHasher) throws {
+    private mutating func keep(_ revision: RevisionID) throws {
         guard let leaf = conflict.leaf(revision) else {
             throw DatabaseError(
                 .invalid,
@@ -74,13 +74,13 @@ public struct SettlementPlan: Sendable {
                 \(conflict.revisions.map(\.description).joined(separator: ", "))
                 """)
         }
-        guard leaf.isDeleted else { return try write(leaf.body(), leaf.attachments, hasher) }
+        guard leaf.isDeleted else { return try write(leaf.body(), leaf.attachments) }
         survivor = revision
-        try close(conflict.liveLeaves.compactMap(\.revision), hasher)
+        try close(conflict.liveLeaves.compactMap(\.revision))
     }
 
     private mutating func adopt(
-        _ document: Document, _ origin: UInt64, keepingOnDelete names: Set<String>, _ hasher: RevisionHasher
+        _ document: Document, _ origin: UInt64, keepingOnDelete names: Set<String>
     ) throws {
         guard document.origin == 0 || document.origin == origin else {
             throw DatabaseError(
@@ -99,10 +99,10 @@ public struct SettlementPlan: Sendable {
         } else if let leaf = conflict.leaf(document.revision), let revision = leaf.revision,
             try leaf.body() == document.body(), leaf.attachments == document.attachments
         {
-            return try keep(revision, hasher)
+            return try keep(revision)
         }
-        if document.isDeleted { return try delete(keepingOnDelete: names, hasher) }
-        try write(document.body(), document.attachments, hasher)
+        if document.isDeleted { return try delete(keepingOnDelete: names) }
+        try write(document.body(), document.attachments)
     }
 
     /// Writes the result: the winner itself if it has that content, otherwise a child of it.
@@ -110,54 +110,53 @@ public struct SettlementPlan: Sendable {
     /// If the winner contradicts a deletion, the result is always written again. Another replica may concurrently
     /// keep the deletion and close the winner; the edit would then be lost although no replica decided so.
     private mutating func write(
-        _ body: DocumentBody, _ attachments: [DocumentAttachment], _ hasher: RevisionHasher
+        _ body: DocumentBody, _ attachments: [DocumentAttachment]
     ) throws {
         guard let winner = conflict.winner.revision else { return }
         try body.check(of: conflict.documentID)
-        let isKept = try conflict.deletions.isEmpty && isWinner(body, attachments, hasher)
-        survivor = isKept ? winner : try add(body, attachments, on: winner, isDeleted: false, hasher)
-        try close(conflict.revisions.filter { $0 != winner }, isKept: isKept, hasher)
+        let isKept = try conflict.deletions.isEmpty && isWinner(body, attachments)
+        survivor = isKept ? winner : try add(body, attachments, on: winner, isDeleted: false)
+        try close(conflict.revisions.filter { $0 != winner }, isKept: isKept)
     }
 
     /// Whether a content is the winner's. Replicas may store the winner's body in different spellings, so the input
     /// of the revision id is compared.
     private func isWinner(
-        _ body: DocumentBody, _ attachments: [DocumentAttachment], _ hasher: RevisionHasher
+        _ body: DocumentBody, _ attachments: [DocumentAttachment]
     ) throws -> Bool {
         let (winner, signatures) = (try conflict.winner.body(), attachments.map(\.signature))
         guard conflict.winner.attachments.map(\.signature) == signatures else { return false }
         func hash(_ body: DocumentBody) -> RevisionID {
-            hasher.revision(of: body, parent: nil, isDeleted: false, attachments: signatures)
+            RevisionHasher().revision(of: body, parent: nil, isDeleted: false, attachments: signatures)
         }
         return winner == body || hash(winner) == hash(body)
     }
 
-    private mutating func delete(keepingOnDelete names: Set<String>, _ hasher: RevisionHasher) throws {
-        if let deletion = conflict.deletions.first?.revision { return try keep(deletion, hasher) }
+    private mutating func delete(keepingOnDelete names: Set<String>) throws {
+        if let deletion = conflict.deletions.first?.revision { return try keep(deletion) }
         guard let winner = conflict.winner.revision else { return }
         let body = try TombstoneContent(keeping: KeptAttributes(names)).body(of: conflict.winner.body())
-        survivor = try add(body, [], on: winner, isDeleted: true, hasher)
+        survivor = try add(body, [], on: winner, isDeleted: true)
         let deletion = writes.removeLast()
-        try close(conflict.revisions.filter { $0 != winner }, hasher)
+        try close(conflict.revisions.filter { $0 != winner })
         writes.append(deletion)
     }
 
     private mutating func close(
-        _ leaves: [RevisionID], isKept: Bool = false, _ hasher: RevisionHasher
+        _ leaves: [RevisionID], isKept: Bool = false
     ) throws {
         guard let survivor else { return }
         let body = try ClosingTombstone(survivor: survivor, isKept: isKept, resolver: resolver).body()
-        for leaf in leaves { _ = try add(body, [], on: leaf, isDeleted: true, hasher) }
+        for leaf in leaves { _ = try add(body, [], on: leaf, isDeleted: true) }
     }
 
     private mutating func add(
-        _ body: DocumentBody, _ attachments: [DocumentAttachment], on parent: RevisionID, isDeleted: Bool,
-        _ hasher: RevisionHasher
+        _ body: DocumentBody, _ attachments: [DocumentAttachment], on parent: RevisionID, isDeleted: Bool
     ) throws -> RevisionID {
         guard parent.generation < RevisionID.maximumGeneration else {
             throw DatabaseError(.invalid, "\"\(conflict.documentID)\" has reached the highest generation there is")
         }
-        let revision = hasher.revision(
+        let revision = RevisionHasher().revision(
             of: body, parent: parent, isDeleted: isDeleted, attachments: attachments.map(\.signature))
         writes.append(
             Write(revision: revision, parent: parent, isDeleted: isDeleted, body: body, attachments: attachments))
@@ -213,7 +212,7 @@ extension DocumentEditor {
         guard !open.isEmpty else { return }
         let body = try ClosingTombstone(survivor: survivor).body()
         for node in open {
-            let revision = hasher.revision(of: body, parent: node.revision, isDeleted: true, attachments: [])
+            let revision = RevisionHasher().revision(of: body, parent: node.revision, isDeleted: true, attachments: [])
             let closing = SettlementPlan.Write(
                 revision: revision, parent: node.revision, isDeleted: true, body: body, attachments: [])
             do { try write(closing, of: id) } catch let error as DatabaseError where error.code == .refused {}

@@ -69,18 +69,15 @@ package struct SettlementRun<Source: SettlementSource> {
     /// The revisions that settle racing answers; `nil` if no answers race.
     private func race(in conflict: Conflict) throws -> SettlementPreview? {
         guard policy.endsRaces, let race = conflict.race else { return nil }
-        let plan = try source.hashers.with { try SettlementPlan(race, of: conflict, hasher: $0) }
+        let plan = try SettlementPlan(race, of: conflict)
         return SettlementPreview(conflict: conflict, decision: nil, plan: plan)
     }
 
     /// The revisions that carry out a decision.
     private func preview(of decision: PolicyDecision, _ conflict: Conflict) throws -> SettlementPreview {
         let names = try source.attributesKeptOnDelete()
-        let plan = try source.hashers.with {
-            try SettlementPlan(
-                decision.resolution, of: conflict, resolver: policy.resolver, origin: source.origin,
-                keepingOnDelete: names, hasher: $0)
-        }
+        let plan = try SettlementPlan(
+            decision.resolution, of: conflict, resolver: policy.resolver, origin: source.origin, keepingOnDelete: names)
         return SettlementPreview(conflict: conflict, decision: decision, plan: plan)
     }
 

@@ -9,8 +9,6 @@ package protocol SettlementSource {
     /// The identity of the database, so that a resolver's document from another database is refused; 0 for a remote
     /// database.
     var origin: UInt64 { get }
-    /// Hashers for the ids of revisions.
-    var hashers: HasherPool { get }
     /// The number of writes that a run tries before it gives up.
     var maximumAttempts: Int { get }
 

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettlePlatform
+internal import Synchronization
 
 /// The clock by which a database stamps changes; see ``RevisionTree/HybridClock``.
 ///
@@ -13,8 +14,6 @@ internal import SettlePlatform
 /// The reservation is read in each transaction, so one that was rolled back has no effect.
 final class DeviceClock: Sendable {
     private struct State {
-        /// Whether stamping may be on; the stored setting decides.
-        var mayBeOn = false
         var clock: HybridClock?
         /// The last stored text, parsed.
         var known: (text: String, stored: Stored?)?
@@ -57,6 +56,8 @@ final class DeviceClock: Sendable {
     private static let setting = "attribute_clocks"
     /// The time that is reserved in advance, in milliseconds.
     private static let ahead: Int64 = 1000
+    /// Whether stamping may be on; the stored setting decides.
+    private let mayBeOn = Atomic<Bool>(false)
     private let state = Guarded(State())
     private let now: @Sendable () -> Int64
 
@@ -70,15 +71,15 @@ final class DeviceClock: Sendable {
     init(isOn: Bool?, now: @escaping @Sendable () -> Int64, engine: any StorageEngine) throws {
         self.now = now
         let stored = try engine.read { try $0.setting(Self.setting) }.flatMap { Stored($0) }
-        state.withLock { $0.mayBeOn = stored?.isOn ?? false }
+        mayBeOn.store(stored?.isOn ?? false, ordering: .releasing)
         if let isOn, isOn != stored?.isOn ?? false { try engine.hold { try set(isOn, $0) } }
     }
 
     /// Reads the state again after another process had the database and may have stamped changes.
     func readAgain(from engine: any StorageEngine) throws {
         let stored = try engine.read { try $0.setting(Self.setting) }.flatMap { Stored($0) }
+        mayBeOn.store(stored?.isOn ?? false, ordering: .releasing)
         state.withLock { state in
-            state.mayBeOn = stored?.isOn ?? false
             state.known = nil
             // This clock may already be later, because it has learned the clocks of replicated revisions.
             guard let stored, let own = state.clock?.last, let other = Self.clock(stored).last, own < other else {
@@ -88,12 +89,15 @@ final class DeviceClock: Sendable {
         }
     }
 
+    /// Whether changes may be stamped, without reading the setting.
+    var mayStamp: Bool { mayBeOn.load(ordering: .acquiring) }
+
     /// Whether changes are stamped.
     func isOn(_ reader: any StorageReader) throws -> Bool { try stored(reader) != nil }
 
     /// Switches stamping on or off.
     func set(_ isOn: Bool, _ writer: any StorageWriter) throws {
-        if isOn { state.withLock { $0.mayBeOn = true } }
+        if isOn { mayBeOn.store(true, ordering: .releasing) }
         var stored = try writer.setting(Self.setting).flatMap { Stored($0) } ?? Stored(isOn: isOn)
         stored.isOn = isOn
         try writer.setSetting(Self.setting, to: stored.text)
@@ -107,7 +111,7 @@ final class DeviceClock: Sendable {
 
     /// The stored state, if stamping is on.
     private func stored(_ reader: any StorageReader) throws -> Stored? {
-        guard state.withLock(\.mayBeOn), let text = try reader.setting(Self.setting) else { return nil }
+        guard mayStamp, let text = try reader.setting(Self.setting) else { return nil }
         let stored = state.withLock { state in
             if let known = state.known, known.text == text { return known.stored }
             let stored = Stored(text)

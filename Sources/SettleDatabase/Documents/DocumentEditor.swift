@@ -12,13 +12,8 @@ internal import SettleCore
 /// the winner, the old winner's content moves out of the record and the new winner's moves in.
 struct DocumentEditor {
     let writer: any StorageWriter
-    let capabilities: StorageCapabilities
-    let hasher: RevisionHasher
-    let validations: ValidationList
-    let blobs: BlobStore
-    let options: DatabaseOptions
-    let revisionLimit: Int
-    let identity: UInt64
+    /// The database whose rules apply. An editor is made for each save, so it does not copy them.
+    let database: Database
     /// Stamps changes; `nil` for edits that are not attributed to this device.
     var clocks: DeviceClock?
     /// Writes the journal; `nil` if the journal is off, and for edits that are not operations.
@@ -32,14 +27,18 @@ struct DocumentEditor {
         editor.journal = nil
         return editor
     }
-    let designChanges: DesignChanges
     /// The caller's check for each revision, in addition to the validations; see ``WriteCheck``.
     var question: DocumentValidation?
+
+    var options: DatabaseOptions { database.options }
+    var validations: ValidationList { database.validations }
+    var identity: UInt64 { database.identity }
+    var designChanges: DesignChanges { database.designChanges }
 
     /// Announces documents that will be read one by one, so that an engine across a network can fetch them
     /// together.
     func prepare(_ ids: [DocumentID], withContent: Bool) throws {
-        try capabilities.prefetching?.prepare(ids, withContent: withContent)
+        try database.capabilities.prefetching?.prepare(ids, withContent: withContent)
     }
 
     /// A revision to be added to a document.
@@ -74,7 +73,7 @@ struct DocumentEditor {
         let body = try stamped(wanted.body, of: id, on: parent, isDeleted: isDeleted, in: record)
         let before = wanted.attachments.isEmpty ? nil : try parent.flatMap { try content(of: $0, in: record) }
         let attachments = try settled(wanted.attachments, of: id, before: before, generation: generation)
-        let revision = hasher.revision(
+        let revision = RevisionHasher().revision(
             of: body, parent: parent, isDeleted: isDeleted, attachments: attachments.map(\.signature))
         let edit = Edit(
             revision: revision, parent: parent, isDeleted: isDeleted,
@@ -202,6 +201,10 @@ struct DocumentEditor {
     /// Removes ancestors beyond the limit. The parents of closing tombstones always stay, because they show which
     /// answers race.
     private func stem(_ record: inout DocumentRecord) throws {
+        // A document of one revision, as nearly all new ones are, need not ask for the limit.
+        guard record.tree.count > 1 else { return }
+        let revisionLimit = try Database.revisionLimit(in: writer)
+        guard record.tree.count > revisionLimit else { return }
         let isSettled = revisionLimit < 2 && record.tree.allNodes.contains { $0.marks.contains(.closing) }
         let before = record
         let stemmed = record.tree.stem(to: isSettled ? 2 : revisionLimit)
@@ -346,7 +349,7 @@ extension DocumentEditor {
             guard names.insert(Array(attachment.name.utf8)).inserted else {
                 throw DatabaseError(.invalid, "\"\(id)\" has two attachments named \"\(attachment.name)\"")
             }
-            if let pending = blobs.storable(attachment.pending) {
+            if let pending = database.blobs.storable(attachment.pending) {
                 try writer.put(.blob(pending))
             } else if try writer.blob(attachment.blob) == nil {
                 throw DatabaseError(

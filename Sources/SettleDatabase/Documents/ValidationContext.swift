@@ -1,6 +1,7 @@
 public import SettleCore
 internal import SettlePlatform
 public import SettleQuery
+internal import Synchronization
 
 /// The argument of a validation function: a revision that is about to be stored.
 ///
@@ -109,6 +110,8 @@ public typealias DocumentValidation = @Sendable (ValidationContext) throws -> Vo
 final class ValidationList: Sendable {
     private let functions = Guarded<[String: DocumentValidation]>([:])
     private let snapshot = Guarded<[(name: String, function: DocumentValidation)]>([])
+    /// Whether there is a function; each save asks, and mostly there is none.
+    private let hasFunctions = Atomic<Bool>(false)
 
     /// Registers a function under a name, replacing a previous one; `nil` removes it.
     func set(_ name: String, _ function: DocumentValidation?) {
@@ -117,9 +120,10 @@ final class ValidationList: Sendable {
             return functions.sorted { $0.key < $1.key }.map { (name: $0.key, function: $0.value) }
         }
         snapshot.withLock { $0 = sorted }
+        hasFunctions.store(!sorted.isEmpty, ordering: .releasing)
     }
 
-    var isEmpty: Bool { snapshot.withLock { $0.isEmpty } }
+    var isEmpty: Bool { !hasFunctions.load(ordering: .acquiring) }
 
     /// Calls the functions in the order of their names; the first refusal decides (SEMANTICS 124).
     func check(_ context: ValidationContext, warn: (String) -> Void) throws {

@@ -38,7 +38,7 @@ extension DocumentEditor {
     /// - Throws: ``WriteCheck/IsOld``.
     func begin(_ check: WriteCheck?) throws {
         guard let check else { return }
-        try capabilities.shared?.requireCurrentDesign()
+        try database.capabilities.shared?.requireCurrentDesign()
         guard check.designEpoch == designChanges.age else { throw WriteCheck.IsOld() }
     }
 

@@ -245,7 +245,12 @@ extension Database {
     }
 
     /// Writes the journal; `nil` if it is off.
-    var journalRecorder: JournalRecorder? { pendingCache.map { JournalRecorder(cache: $0, now: options.milliseconds) } }
+    var journalRecorder: JournalRecorder? { pendingCache.map(journalRecorder(of:)) }
+
+    /// Writes the journal with these pending changes.
+    func journalRecorder(of cache: PendingCache) -> JournalRecorder {
+        JournalRecorder(cache: cache, now: options.milliseconds)
+    }
 
     private static func check(_ isWanted: Bool, _ journal: (any JournalStorage)?) throws {
         guard isWanted, journal == nil else { return }

@@ -177,8 +177,9 @@ extension IDCounts {
     /// - Returns: Whether the sums contained the removed documents; if not, the sums are damaged.
     /// - Complexity: O(*m* log *n*) for *m* changes.
     func update(_ changes: [(id: [UInt8], difference: KindCounts)]) throws -> Bool {
-        let sorted = changes.filter { $0.difference != KindCounts() }
-            .sorted { $0.id.precedes($1.id) }
+        var sorted = changes
+        sorted.removeAll { $0.difference == KindCounts() }
+        sorted.sort { $0.id.precedes($1.id) }
         guard !sorted.isEmpty else { return true }
         var full: [(start: [UInt8], size: Int64)] = []
         for level in try 0...top() {
@@ -186,9 +187,10 @@ extension IDCounts {
             while let first = rest.first {
                 var (start, sums) = try range(of: first.id, level)
                 let next = rest.count == 1 ? Self.end : try range(after: start, level)
-                let inside = rest.prefix { $0.id.precedes(next) }
-                rest = rest.dropFirst(inside.count)
-                for change in inside { sums &+= change.difference }
+                while let change = rest.first, change.id.precedes(next) {
+                    sums &+= change.difference
+                    rest.removeFirst()
+                }
                 guard sums.min() >= 0 else { return false }
                 try set(level, start, sums)
                 if level == 0, sums.wrappedSum() > sizes.capacity { full.append((start, sums.wrappedSum())) }

@@ -101,6 +101,10 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
 
     func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         if isWriting { return try joined(body) }
+        return try held(body)
+    }
+
+    private func held<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         var result: Result?
         try queue.run(WriteTurn(), on: self) { result = try body(writer) }
         return try Self.found(result)

@@ -68,30 +68,33 @@ package final class SQLiteStatement {
         guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
     }
 
-    /// Runs the statement with bytes that are bound without a copy and are not kept.
-    func run(lending first: (index: Int32, bytes: [UInt8]), _ second: (index: Int32, bytes: [UInt8])? = nil) throws {
-        try first.bytes.withUnsafeBufferPointer { bytes in
-            try lending(first.index, bytes) {
-                if let second { try run(lending: second) } else { try run() }
-            }
+    /// Runs a closure with bytes that are bound without a copy. The closure ends with ``runLent()``.
+    @inline(__always)
+    func lending(_ index: Int32, _ bytes: [UInt8], _ body: () throws -> Void) throws {
+        try bytes.withUnsafeBytes { try lending(index, $0, body) }
+    }
+
+    /// Runs a closure with a non-empty text that is bound as its UTF-8 without a copy. The closure ends with
+    /// ``runLent()``.
+    @inline(__always)
+    func lending(_ index: Int32, utf8 text: String, _ body: () throws -> Void) throws {
+        var text = text
+        try text.withUTF8 { try lending(index, UnsafeRawBufferPointer($0), body) }
+    }
+
+    @inline(__always)
+    private func lending(_ index: Int32, _ bytes: UnsafeRawBufferPointer, _ body: () throws -> Void) throws {
+        record(sqlite3_bind_blob64(handle, index, bytes.baseAddress, UInt64(bytes.count), nil))
+        do { try body() } catch {
+            sqlite3_clear_bindings(handle)
+            throw error
         }
     }
 
-    /// Runs the statement with two non-empty texts that are bound as their UTF-8 without a copy and are not kept.
-    func run(lending first: (index: Int32, utf8: String), _ second: (index: Int32, utf8: String)) throws {
-        var (one, other) = (first.utf8, second.utf8)
-        try one.withUTF8 { bytes in
-            try lending(first.index, bytes) {
-                try other.withUTF8 { bytes in try lending(second.index, bytes) { try run() } }
-            }
-        }
-    }
-
-    private func lending(_ index: Int32, _ bytes: UnsafeBufferPointer<UInt8>, _ body: () throws -> Void) throws {
-        let code = sqlite3_bind_blob64(handle, index, bytes.baseAddress, UInt64(bytes.count), nil)
-        guard code == SQLITE_OK else { throw failure(code) }
-        defer { sqlite3_bind_null(handle, index) }
-        try body()
+    /// Runs the statement with lent bytes, and clears all its values: none is kept beyond the time it was lent for.
+    func runLent() throws {
+        defer { sqlite3_clear_bindings(handle) }
+        try run()
     }
 
     /// Moves to the next row; returns `false` at the end. The statement may then be run again.

@@ -56,7 +56,7 @@ extension SQLiteWriter {
         let statement = try connection.statement(.restoreContent)
         statement.bind(1, number)
         statement.bind(2, content.storedAttachments)
-        try statement.run(lending: (3, content.body.utf8))
+        try statement.lending(3, content.body.utf8) { try statement.runLent() }
         guard connection.changedRows == 1 else {
             throw DatabaseError(.conflict, "there is a content with the token \(token) already")
         }
@@ -89,7 +89,9 @@ extension SQLiteWriter {
         }
         statement.bind(1, entry.number)
         statement.bind(4, entry.time)
-        try statement.run(lending: (2, utf8: entry.documentID.string), (3, utf8: entry.revision.description))
+        try statement.lending(2, utf8: entry.documentID.string) {
+            try statement.lending(3, utf8: entry.revision.description) { try statement.runLent() }
+        }
     }
 
     private func bind(_ content: StoredJournalEntry.Content, at column: Int32, of statement: SQLiteStatement) {

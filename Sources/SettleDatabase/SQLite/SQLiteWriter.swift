@@ -61,8 +61,7 @@ final class SQLiteWriter: SQLiteReader, NestingWriter {
         case .insert(let record):
             let statement = try connection.statement(.insertRecord)
             sequence = try nextSequence()
-            statement.bind(2, utf8: record.id.string)
-            try write(record, sequence, with: statement)
+            try statement.lending(2, utf8: record.id.string) { try write(record, sequence, with: statement) }
             isExpected = connection.changedRows == 1
         case .update(let record):
             let statement = try connection.statement(.updateRecord)
@@ -109,8 +108,11 @@ final class SQLiteWriter: SQLiteReader, NestingWriter {
         }
         statement.bind(1, sequence.number)
         statement.bind(3, RecordFlags(record.tree).rawValue)
-        statement.bind(5, content.storedAttachments)
-        try statement.run(lending: (4, record.storedTree), (6, content.body.utf8))
+        try statement.lending(4, record.storedTree) {
+            try statement.lending(5, content.storedAttachments) {
+                try statement.lending(6, content.body.utf8) { try statement.runLent() }
+            }
+        }
     }
 
     /// Caches the last document read, because a read inside a transaction is usually followed by a write.
@@ -131,9 +133,10 @@ final class SQLiteWriter: SQLiteReader, NestingWriter {
         // SQLite gives the number of the last row again when that is gone.
         let floor = try setting(BodyToken.floorSetting).flatMap { UInt64($0) }.flatMap(number)
         let statement = try connection.statement(floor == nil ? .insertContent : .insertContentBeyond)
-        statement.bind(1, content.storedAttachments)
         if let floor { statement.bind(3, floor) }
-        try statement.run(lending: (2, content.body.utf8))
+        try statement.lending(1, content.storedAttachments) {
+            try statement.lending(2, content.body.utf8) { try statement.runLent() }
+        }
         return UInt64(connection.lastInsertedRow) + BodyToken.firstApart - 1
     }
 }
@@ -207,8 +210,7 @@ extension SQLiteWriter {
         lastRead = nil
         try sealIfMany()
         let statement = try connection.statement(.insertRecord)
-        statement.bind(2, utf8: record.id.string)
-        try write(record, record.sequence, with: statement)
+        try statement.lending(2, utf8: record.id.string) { try write(record, record.sequence, with: statement) }
         guard connection.changedRows == 1 else {
             throw DatabaseError(.conflict, "\"\(record.id)\" can't be restored, for it is there already")
         }

@@ -107,14 +107,15 @@ final class SuspendableEngine: SuspendableStorage {
     /// Runs a closure while the files are open.
     func whileOpen<Result>(_ body: () throws -> Result) throws -> Result { try using { _ in try body() } }
 
-    private func using<Result>(_ body: (SQLiteEngine) throws -> Result) throws -> Result {
+    @inline(__always) private func using<Result>(_ body: (SQLiteEngine) throws -> Result) throws -> Result {
         let engine = try begin()
         defer { end() }
         return try body(engine)
     }
 
     private func begin() throws -> SQLiteEngine {
-        let deadline = ContinuousClock.now + (sharing?.patience ?? .zero)
+        // Nearly all calls find the files open, and do not ask for the time.
+        lazy var deadline = ContinuousClock.now + (sharing?.patience ?? .zero)
         while true {
             let engine: SQLiteEngine? = try state.wait { state -> SQLiteEngine?? in
                 switch state.phase {

@@ -42,7 +42,7 @@ extension DocumentRecord {
         var bytes = tree.packed(after: start)
         bytes[0] = Self.checkedVersion
         let sum = bytes.withUnsafeBytes { Self.checksum(of: UnsafeRawBufferPointer(rebasing: $0[start...]), id) }
-        sum.write(to: &bytes, at: 1)
+        bytes.withUnsafeMutableBytes { sum.write(to: $0, at: 1) }
         return bytes
     }
 
@@ -131,13 +131,15 @@ extension RevisionContent {
 
     /// The attachments as they are stored: a version, the checksum of the list and the body, and the packed list, empty for none.
     package var storedAttachments: [UInt8] {
-        let list = DocumentAttachment.packed(attachments) ?? []
-        var bytes = [UInt8](repeating: 0, count: 1 + Checksum.length)
-        bytes.reserveCapacity(bytes.count + list.count)
-        bytes[0] = Self.checkedVersion
-        list.withUnsafeBytes { Self.checksum(of: $0, body.utf8) }.write(to: &bytes, at: 1)
-        bytes += list
-        return bytes
+        let list = attachments.isEmpty ? [] : DocumentAttachment.packed(attachments) ?? []
+        let sum = list.withUnsafeBytes { Self.checksum(of: $0, body.utf8) }
+        let start = 1 + Checksum.length
+        return [UInt8](unsafeUninitializedCapacity: start + list.count) { bytes, count in
+            bytes[0] = Self.checkedVersion
+            sum.write(to: UnsafeMutableRawBufferPointer(bytes), at: 1)
+            for index in list.indices { bytes[start + index] = list[index] }
+            count = start + list.count
+        }
     }
 
     private static func checksum(of list: UnsafeRawBufferPointer, _ body: [UInt8]) -> Checksum {

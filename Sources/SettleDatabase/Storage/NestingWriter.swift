@@ -59,6 +59,7 @@ extension NestingWriter {
     }
 
     /// Runs the closure of a write inside another write.
+    @inline(__always)
     package func joined<Result>(_ body: () throws -> Result) throws -> Result {
         try checkTransaction()
         let before = nesting.changes

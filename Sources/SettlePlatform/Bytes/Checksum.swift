@@ -31,8 +31,8 @@ package struct Checksum {
     }
 
     /// Writes the checksum over the bytes at an offset.
-    package func write(to bytes: inout [UInt8], at offset: Int) {
-        for index in 0..<Self.length { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt64(index))) }
+    package func write(to bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
+        bytes.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self)
     }
 
     /// Whether the bytes at an offset are this checksum. There must be enough bytes.

@@ -4,13 +4,19 @@
 ///
 /// The compiler checks that no other code shares the value: values that enter and leave are `sending`.
 ///
+/// Public for the same reason as ``Guarded``.
+///
 /// Unchecked: the value that `value` points to is accessed only while `mutex`, the lock, is held.
-package final class Monitor<Value>: @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
-    private let value: UnsafeMutablePointer<Value>
+public final class Monitor<Value>: @unchecked Sendable {
+    @usableFromInline
+    let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline
+    let condition: UnsafeMutablePointer<pthread_cond_t>
+    @usableFromInline
+    let value: UnsafeMutablePointer<Value>
 
-    package init(_ initial: consuming sending Value) {
+    /// Protects a value.
+    public init(_ initial: consuming sending Value) {
         value = .allocate(capacity: 1)
         value.initialize(to: initial)
         mutex = .allocate(capacity: 1)
@@ -55,14 +61,16 @@ package final class Monitor<Value>: @unchecked Sendable {
     }
 
     /// Runs a closure with the value, and wakes no thread.
-    package func withLock<Result>(_ body: (inout sending Value) throws -> sending Result) rethrows -> sending Result {
+    @inlinable @inline(__always)
+    public func withLock<Result>(_ body: (inout sending Value) throws -> sending Result) rethrows -> sending Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value.pointee)
     }
 
     /// Waits until a closure returns a result; calls it again after each change.
-    package func wait<Result>(for body: (inout sending Value) throws -> sending Result?) rethrows -> sending Result {
+    @inlinable @inline(__always)
+    public func wait<Result>(for body: (inout sending Value) throws -> sending Result?) rethrows -> sending Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {

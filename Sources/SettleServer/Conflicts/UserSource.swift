@@ -39,7 +39,6 @@ struct UserSource: SettlementSource {
     }
 
     var origin: UInt64 { source.origin }
-    var hashers: HasherPool { source.hashers }
 
     func attributesKeptOnDelete() throws -> Set<String> { try source.attributesKeptOnDelete() }
 

@@ -65,8 +65,9 @@ extension DocumentReaderTests {
 
     @Test func `names that share only a fingerprint are different names`() throws {
         let (one, two) = try #require(collidingNames())
-        var names = MemberNames(capacity: 3)
-        defer { names.deallocate() }
+        let memory = UnsafeMutablePointer<UInt64>.allocate(capacity: 3)
+        defer { memory.deallocate() }
+        var names = MemberNames(memory, capacity: 3)
         for name in [one, two] {
             let bytes = Array(name.utf8) + [UInt8](repeating: 0, count: 8)
             bytes.withUnsafeBufferPointer { names.add($0.baseAddress ?? StaticString("").utf8Start, count: 16, in: 0) }
