@@ -72,15 +72,30 @@ extension Database {
             }
         }
         let bodies = documents.map { document in Result { try document.body() } }
+        let forecast = forecast(
+            zip(documents, bodies).map { document, body in
+                DocumentEdit(
+                    id: document.id, parent: document.revision, body: (try? body.get()) ?? .empty,
+                    attachments: document.attachments)
+            })
+        defer { forecast?.end() }
         return try edit { editor in
             try editor.prepare(documents.map(\.id), withContent: true)
-            return try zip(documents, bodies).map { document, body in
+            return try documents.indices.map { index in
                 try checking()
                 return try Self.outcome {
-                    try Self.save(document, body.get(), onConflict: conflict, with: editor)
+                    try Self.save(
+                        documents[index], bodies[index].get(), onConflict: conflict, forecast: forecast?.place(index),
+                        with: editor)
                 }
             }
         }
+    }
+
+    /// Starts to compute the revision ids of a batch that is about to be written; `nil` if that does not help.
+    private func forecast(_ edits: @autoclosure () -> [DocumentEdit]) -> RevisionForecast? {
+        // Stamps change the bodies.
+        clocks.mayStamp ? nil : RevisionForecast(edits())
     }
 
     /// The result for one document of a batch. An error of the storage is thrown, and ends the whole batch.
@@ -94,12 +109,13 @@ extension Database {
     /// deleted document, if there is one.
     static func save(
         _ document: Document, _ body: DocumentBody, onConflict conflict: SaveConflict, revives: Bool = true,
-        with editor: DocumentEditor
+        forecast: RevisionForecast.Place? = nil, with editor: DocumentEditor
     ) throws -> Document {
         guard !document.id.isLocal else {
             throw DatabaseError(.invalid, "\"\(document.id)\" is local; use saveLocalDocument(_:body:)")
         }
         var edit = DocumentEdit(id: document.id, parent: nil, body: body, attachments: document.attachments)
+        edit.forecast = forecast
         if document.revision == nil, editor.validations.isEmpty {
             // Most new documents do not exist yet. So the lookup is skipped; the write fails if the document
             // exists.
@@ -234,13 +250,17 @@ extension Database {
         _ edits: [DocumentEdit], asking check: WriteCheck? = nil
     ) throws -> [Result<RevisionID, DatabaseError>] {
         let order = edits.indices.sorted { (edits[$0].id, $0) < (edits[$1].id, $1) }
+        let forecast = forecast(order.map { edits[$0] })
+        defer { forecast?.end() }
         return try commit { editor in
             try editor.begin(check)
             try editor.prepare(order.map { edits[$0].id }, withContent: true)
             var outcomes: [Int: Result<RevisionID, DatabaseError>] = [:]
-            for index in order {
+            for (place, index) in order.enumerated() {
+                var edit = edits[index]
+                edit.forecast = forecast?.place(place)
                 do {
-                    outcomes[index] = .success(try Self.write(edits[index], with: editor.asking(check, at: index)))
+                    outcomes[index] = .success(try Self.write(edit, with: editor.asking(check, at: index)))
                 } catch let error
                     as DatabaseError where error.code.isOfOneDocument
                 { outcomes[index] = .failure(error) }

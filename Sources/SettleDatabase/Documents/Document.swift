@@ -169,6 +169,8 @@ package struct DocumentEdit: Sendable {
     package var attachments: [DocumentAttachment]
     /// Whether the parent may be any known revision, so that the edit may begin a branch; as ``SaveConflict/branch``.
     package var branches = false
+    /// Where the revision id is computed ahead, for an edit of a batch.
+    var forecast: RevisionForecast.Place?
 
     /// Creates an edit.
     package init(

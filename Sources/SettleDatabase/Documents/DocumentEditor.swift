@@ -73,8 +73,10 @@ struct DocumentEditor {
         let body = try stamped(wanted.body, of: id, on: parent, isDeleted: isDeleted, in: record)
         let before = wanted.attachments.isEmpty ? nil : try parent.flatMap { try content(of: $0, in: record) }
         let attachments = try settled(wanted.attachments, of: id, before: before, generation: generation)
-        let revision = RevisionHasher().revision(
-            of: body, parent: parent, isDeleted: isDeleted, attachments: attachments.map(\.signature))
+        let signatures = attachments.map(\.signature)
+        let revision =
+            wanted.forecast?.revision(of: body, parent: parent, isDeleted: isDeleted, attachments: signatures)
+            ?? RevisionHasher().revision(of: body, parent: parent, isDeleted: isDeleted, attachments: signatures)
         let edit = Edit(
             revision: revision, parent: parent, isDeleted: isDeleted,
             content: RevisionContent(body: body, attachments: attachments), origin: .local)
