@@ -158,6 +158,11 @@ public struct MergeRules: Sendable {
         attributes.keys.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// Whether a rule is a function of the app.
+    package var haveAppCode: Bool {
+        ([onClash] + attributes.values).contains { if case .custom = $0 { true } else { false } }
+    }
+
     /// The ``paths`` that are not JSON Pointers and so have no effect; for rules entered by a user.
     public var badPaths: [String] { paths.filter { !MergePath.isPointer($0) } }
 

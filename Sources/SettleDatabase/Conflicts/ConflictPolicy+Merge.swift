@@ -22,9 +22,10 @@ extension ConflictPolicy {
     ///     CouchDB.
     /// - Returns: The policy.
     public static func threeWayMerge(_ rules: MergeRules = MergeRules(), deletionsWin: Bool = false) -> ConflictPolicy {
-        let merge = ConflictPolicy(
+        var merge = ConflictPolicy(
             "threeWayMerge", kinds: [.branches], details: rules.details,
             .now { BranchMerge($0, .threeWay(rules)).decision() })
+        merge.isOwnCode = !rules.haveAppCode
         return deletionsWin ? .deletesWin(otherwise: merge) : merge
     }
 

@@ -2,8 +2,8 @@ public import SettleCore
 
 /// A rule that settles conflicts.
 ///
-/// A policy is called on the caller's thread, outside any lock or transaction except those of the caller. So it may
-/// take long, and may read and write other documents (SEMANTICS 38, 78). It should be deterministic, independent of
+/// An app's rule is called on the caller's thread, outside any lock or transaction except those of the caller. So it
+/// may take long, and may read and write other documents (SEMANTICS 38, 78). It should be deterministic, independent of
 /// the time, the device and the order of arrival (77, 83): then all replicas write the same revisions and converge
 /// after one round. It may be called again for the same document, if that was changed meanwhile (35).
 ///
@@ -50,6 +50,8 @@ public struct ConflictPolicy: Sendable, CustomStringConvertible {
     public var checksPurity = false
     /// Whether racing answers are settled without calling the policy.
     package var endsRaces = true
+    /// Whether it runs none of the app's code, which is called on the caller's thread.
+    var isOwnCode = false
     /// Distinguishes policies with the same name: the rules of a merge, or the source line of the app's closure.
     let details: String
     let decider: Decider
@@ -64,6 +66,9 @@ public struct ConflictPolicy: Sendable, CustomStringConvertible {
         self.details = details
         self.decider = decider
     }
+
+    /// Whether it may decide on another thread, before the conflict's turn.
+    var mayRunAhead: Bool { isOwnCode && timeLimit == nil && !checksPurity }
 
     /// The name and version if it has a version, else the name and the ``details``. Policies with the same identity
     /// count as one (SEMANTICS 42).

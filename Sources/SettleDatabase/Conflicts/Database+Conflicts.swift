@@ -54,9 +54,12 @@ extension Database {
     ///   does not exist or was purged (34). The conflict is then unchanged, and can be settled again (28, 31).
     @discardableResult
     public func settle(_ id: some DocumentIDConvertible, using policy: ConflictPolicy) throws -> Settlement {
-        let id = try id.ofDocument()
+        try settle(id.ofDocument(), policy, early: nil)
+    }
+
+    private func settle(_ id: DocumentID, _ policy: ConflictPolicy, early: EarlyDecision?) throws -> Settlement {
         var run = SettlementRun(id, policy, at: LocalSource(id, in: self, mustExist: true))
-        do { return try run.settle() } catch { throw reported(error, id) }
+        do { return try run.settle(early) } catch { throw reported(error, id) }
     }
 
     /// Settles the conflict of a document by a policy that may wait, for example for a person; otherwise like
@@ -141,14 +144,27 @@ extension Database {
         let total = try conflictCount(policy.kinds)
         var sweep = ConflictSweep(policy.kinds)
         while case let page = try sweep.next(in: self), !page.isEmpty {
-            for id in page {
-                do { report.add(try settle(id, using: policy)) } catch let error as DatabaseError
+            let early = earlyDecisions(of: page, policy)
+            defer { early?.end() }
+            for (index, id) in page.enumerated() {
+                do { report.add(try settle(id, policy, early: early?.dequeue(index))) } catch let error as DatabaseError
                     where error.code.isOfOneDocument
                 { report.add(error, id) }
                 try progress(MaintenanceProgress("conflicts", report.total, of: max(total, report.total)))
             }
         }
         return report
+    }
+
+    /// Starts to read and decide conflicts while earlier ones are written.
+    ///
+    /// - Returns: The decisions; `nil` for a policy that runs code of the app, which is called on the caller's thread, in a
+    ///   transaction, which only the caller's thread sees, and without files, where reads wait for writes.
+    private func earlyDecisions(
+        of page: [DocumentID], _ policy: ConflictPolicy
+    ) -> WorkAhead<DocumentID, EarlyDecision>? {
+        guard policy.mayRunAhead, page.count > 1, files != nil, !engine.isWriting else { return nil }
+        return WorkAhead(page) { id in EarlyDecision(LocalSource(id, in: self), policy) }
     }
 
     /// Settles all conflicts by a policy that may wait, several documents concurrently; otherwise like

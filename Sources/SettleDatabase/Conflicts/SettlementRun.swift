@@ -49,9 +49,11 @@ package struct SettlementRun<Source: SettlementSource> {
 
     /// Settles the conflict by a policy that does not wait.
     ///
+    /// - Parameter early: The decision, if it was made ahead. If the leaves have changed since, the policy decides again.
     /// - Returns: The result.
     /// - Throws: As ``Database/settle(_:using:)``, and errors of the source.
-    package mutating func settle() throws -> Settlement {
+    package mutating func settle(_ early: EarlyDecision? = nil) throws -> Settlement {
+        if let early { try apply(early.decision, to: early.conflict, took: early.time) }
         while let conflict = try conflict() {
             let start = ContinuousClock.now
             let decision = try policy.decideNow(conflict)
@@ -106,6 +108,25 @@ package struct SettlementRun<Source: SettlementSource> {
 }
 
 extension SettlementRun: Sendable where Source: Sendable {}
+
+// MARK: - EarlyDecision
+
+/// A decision that was made before its conflict's turn to be written.
+package struct EarlyDecision: Sendable {
+    let conflict: Conflict
+    let decision: PolicyDecision
+    /// The time that the policy took.
+    let time: Duration
+
+    /// Reads a conflict and decides it; `nil` if there is nothing to decide, or if that fails. The conflict's own turn
+    /// then shows why.
+    init?(_ source: some SettlementSource, _ policy: ConflictPolicy) {
+        guard let conflict = try? source.conflict(policy.kinds), conflict.race == nil else { return nil }
+        let start = ContinuousClock.now
+        guard let decision = try? policy.decideNow(conflict) else { return nil }
+        (self.conflict, self.decision, time) = (conflict, decision, ContinuousClock.now - start)
+    }
+}
 
 // MARK: - SettlementPreview
 
