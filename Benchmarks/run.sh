@@ -4,6 +4,9 @@
 #   Benchmarks/run.sh                 all of it, a few minutes
 #   RUNS=9 Benchmarks/run.sh store    one of: store, clocks, journal, conflicts, json, tree, views, find, import, million, server,
 #                                     replication
+#   THREAD_TIME=1 Benchmarks/run.sh store
+#                                     the processor time of the calling thread instead of the time that passes: for a
+#                                     machine that others keep busy; also for clocks, journal and conflicts
 #   SIZES=100000,1000000,10000000 Benchmarks/run.sh growth
 #                                     how the cost of a request grows with the database; not a part of all
 #   SIZES=1000,10000,100000 Benchmarks/run.sh databases
