@@ -84,8 +84,9 @@ struct CompletionScriptTests {
             }
             zpty shell zsh -f -i
             zpty -w shell "PS1=; autoload -Uz compinit; \#(start.replacing("$", with: "\\$")); LISTMAX=1000"
-            zpty -w shell 'listed() { zle list-choices; zle -R; print; print -r END''ED }; zle -N listed; bindkey "^I" listed'
-            zpty -w shell 'print REA''DY'
+            zpty -w shell 'listed() { zle list-choices; zle -R; print; print -r END""ED }; zle -N listed; bindkey "^I" listed'
+            # The editor reads keys when it says so. The terminal echoes each line, so none has the words that are awaited.
+            zpty -w shell 'zle-line-init() { print -r REA""DY }; zle -N zle-line-init'
             await READY
             for line in "$@"; do
                 zpty -w -n shell "$line"$'\t'
@@ -99,7 +100,7 @@ struct CompletionScriptTests {
         let verbs = try completed("settle do")
         #expect(verbs.contains("docs") && verbs.contains("list documents by their ids") && !verbs.contains("detach"))
         let options = try completed("settle docs db --de")
-        #expect(options.contains("--descending") && options.contains("list deleted documents instead"))
+        #expect(options.contains("--descending") && options.contains("list deleted documents instead"), "\(options)")
         #expect(!options.contains("--limit"))
         #expect(try completed("settle help exit").contains("exit-codes"))
     }
