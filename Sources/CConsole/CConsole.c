@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 fb63b1edead8a03dbac0d75d8b495614ff3bf040ad73f38bc26bb65b2b47b268
-// Made of them, built: SHA-256 2ffc9c6b5cf6bd73981378c115554126d23a5cd5d88daaa7e335cb5cb82d1508
+// The sources, web:  SHA-256 5fbe0d8d3100649255b74a4e9629deafd637aff948ac13bc4d7cb3e6e0012d83
+// Made of them, built: SHA-256 50aeba054482983fbaceae6358aec357d9253fd9b9753c34d257f3c7b32e0f91
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

@@ -25,7 +25,7 @@ export default {
     revision: 'Revision', undo: 'Rückgängig', from: 'Von', to: 'Nach', state: 'Zustand', namesThatBegin: 'Namen, die so beginnen', removeNamed: docId => `${docId} entfernen…`, password: 'Passwort', showMore: n => `${n} weitere anzeigen`, upkeep: 'Wartung', files: 'Import und Export',
   },
   api: {
-    status: status => `Status ${status}`, aNameHereIsEmpty: 'Ein Name ist hier leer, „.“ oder „..“. Browser und Proxys entfernen das aus einem Pfad; darum wurde nichts gesendet.',
+    status: status => `Status ${status}`, aNameHereIsEmpty: 'Ein Name ist hier leer, „.“ oder „..“. Browser entfernen das aus einem Pfad; darum wurde nichts gesendet.',
     noStoredRevisionIsShown: 'Es wird keine gespeicherte Revision gezeigt, also gibt es nichts zu löschen.', theServerDoesNotAnswer: 'Der Server antwortet nicht.',
   },
   designDocument: {
@@ -41,7 +41,7 @@ export default {
     loggedLinesCount: n => count(n, 'protokollierte Zeile', 'protokollierte Zeilen'), passes: 'besteht', isLeftOut: 'wird ausgelassen',
   },
   attachments: {
-    itsNameHasNoAddress: 'Sein Name hat keine Adresse, die Browser bewahren. Zum Entfernen nehmen Sie ihn im Text aus _attachments und speichern.', theFirst: (size, a) => `Die ersten ${size} von ${a}.`, download: 'Herunterladen',
+    itsNameHasNoAddress: 'Browser ändern die Adresse seines Namens. Zum Entfernen nehmen Sie ihn im Text aus _attachments.', theFirst: (size, a) => `Die ersten ${size} von ${a}.`, download: 'Herunterladen',
     aNewRevisionIsWritten: 'Eine neue Revision ohne ihn wird geschrieben.', replace: name => `${name} ersetzen`, thereIsAnAttachment: 'Es gibt schon einen Anhang dieses Namens.', replaceAction: 'Ersetzen',
     sending: (name, size) => `${name} wird gesendet, ${size}…`, attachments: 'Anhänge', attachFiles: 'Dateien anhängen', orDropThemHere: 'oder hier ablegen',
   },
@@ -178,7 +178,7 @@ export default {
     everythingIsSynchronized: 'Alles ist synchronisiert.', operationsCount: n => count(n, 'Vorgang', 'Vorgänge'), onThatNoPeerHas: (a, b) => `${a} noch bei keinem Gegenüber; betroffen: ${b}.`, when: 'Wann', operation: 'Vorgang',
     whenLabel: 'wann', operationLabel: 'Vorgang', changes: 'Änderungen', undoAll: 'Alles rückgängig…', undoAllOperations: id => `Alle Vorgänge an ${id} rückgängig…`,
     operationsAreRecordedFromNow: 'Von jetzt an werden Vorgänge aufgezeichnet, bis ein Gegenüber sie hat.',
-    allRecordedOperationsAreForgotten: 'Alle aufgezeichneten Vorgänge werden vergessen und können nicht mehr rückgängig gemacht werden. Die Dokumente bleiben.', stopTheJournalHeading: 'Journal beenden', keep: 'Behalten',
+    allRecordedOperationsAreForgotten: 'Alle aufgezeichneten Vorgänge werden endgültig vergessen. Die Dokumente bleiben.', stopTheJournalHeading: 'Journal beenden', keep: 'Behalten',
     stop: 'Beenden', undo: id => `${id} rückgängig`, allOperationsOnThisDocument: 'Alle Vorgänge an diesem Dokument, die noch bei keinem Gegenüber sind, werden rückgängig gemacht. Änderungen anderer bleiben.', readAgain: 'Neu laden',
   },
   play: {
@@ -191,8 +191,8 @@ export default {
     sync: 'Synchronisieren', count: 'Anzahl', bought: 'Gekauft', note: 'Notiz', milk: 'Milch', oatMilk: 'Hafermilch', lowFat: 'fettarm', stepWrite: 'Anna schreibt einen Eintrag auf ihrem Telefon.',
     stepSync: 'Beide synchronisieren mit dem Server: der Eintrag ist überall, mit derselben Revision.', stepOffline: 'Beide gehen offline.',
     stepEdit: 'Anna setzt die Anzahl auf 2 und schreibt eine Notiz; Ben setzt 3 und ändert den Namen. Keiner weiß vom anderen.', stepFirst: 'Anna geht online und synchronisiert: der Server hat ihre Änderung.',
-    stepSecond: 'Ben geht online, und beide synchronisieren: nichts wird überschrieben, jede Kopie hat beide Änderungen, und der Eintrag ist im Konflikt.',
-    stepOutcome: 'Der Server sagt, was jede Strategie täte und was verloren ginge. Der Vorschlag zählt zusammen, was beide zur Anzahl hinzugefügt haben.', stepSettle: 'Legen Sie ihn wie vorgeschlagen bei, auf dem Server.',
+    stepSecond: 'Ben geht online, und beide synchronisieren: nichts geht verloren, und der Eintrag ist im Konflikt.',
+    stepOutcome: 'Der Server sagt, was jede Strategie täte und was verloren ginge. Der Vorschlag zählt beide Änderungen der Anzahl.', stepSettle: 'Legen Sie ihn wie vorgeschlagen bei, auf dem Server.',
     stepEnd: 'Beide synchronisieren noch einmal: überall ist derselbe Eintrag, und kein Konflikt.', next: (step, steps) => `Weiter: Schritt ${step} von ${steps}`, freely: 'Frei ausprobieren',
     freePlay: 'Bearbeiten Sie, schalten Sie ein Gerät offline, synchronisieren Sie, legen Sie bei.', theEnd: 'Das ist alles. Machen Sie frei weiter: bearbeiten, offline schalten, synchronisieren, beilegen.',
     savedHere: who => `Gespeichert auf ${who}; noch nicht synchronisiert.`, savedOffline: who => `Gespeichert auf ${who}, offline.`, synced: (who, sent, received) => `${who} hat synchronisiert: ${sent} gesendet, ${received} empfangen.`,
@@ -232,7 +232,7 @@ export default {
   replicationActions: {
     of: (label, name) => `${name}: ${label}`, start: 'Starten', stop: 'Anhalten', restart: 'Neu starten', edit: 'Bearbeiten', cancel: 'Abbrechen…', cancelIt: 'Replikation abbrechen',
     noDocumentKeepsIt: 'Sie endet und kann hier nicht wieder starten, denn kein Dokument bewahrt sie. Schon replizierte Dokumente bleiben.',
-    theReplicationStops: 'Die Replikation hält an, und ihr Dokument wird mit den Passwörtern darin gelöscht. Schon replizierte Dokumente bleiben.',
+    theReplicationStops: 'Die Replikation endet, und ihr Dokument wird mit den Passwörtern gelöscht. Replizierte Dokumente bleiben.',
     isStarted: name => `Replikation „${name}“ gestartet`, isStopped: name => `Replikation „${name}“ angehalten`, isRestarted: name => `Replikation „${name}“ neu gestartet`,
     isRemoved: name => `Replikation „${name}“ entfernt`, isCanceled: name => `Replikation „${name}“ abgebrochen`,
   },
@@ -295,7 +295,7 @@ export default {
     title: 'Mein Passwort ändern', newOne: 'Neues Passwort', again: 'Neues Passwort noch einmal', areNotTheSame: 'Die beiden Passwörter sind verschieden.', otherSessionsEnd: 'Ihre Sitzungen in anderen Browsern enden.',
     isChanged: 'Ihr Passwort ist geändert', stillLoggedIn: 'Hier sind Sie noch angemeldet. Sitzungen anderswo sind beendet.', logInAgain: 'Melden Sie sich mit dem neuen wieder an.',
     ofAdministrators: 'Sie sind Administrator des Servers. „settle serve --admin NAME“ setzt Ihr Passwort beim nächsten Start; hier geht das nur mit live_settings in der Konfiguration des Servers.',
-    ofOthers: 'Dieser Server lässt Sie Ihr Dokument in _users nicht lesen; nur ein Administrator kann Ihr Passwort setzen, auf der Seite „Benutzer“.',
+    ofOthers: 'Nur ein Administrator kann hier Ihr Passwort setzen, auf der Seite „Benutzer“.',
   },
   codeArea: {
     charactersCount: n => count(n, 'Zeichen', 'Zeichen'), more: a => ` … ${a} weitere`, digits: digits => `  ← ${digits} Ziffern`, lineColumn: (line, column, message) => `Zeile ${line}, Spalte ${column}: ${message}. `,
@@ -376,14 +376,14 @@ export default {
   files: {
     filesTitle: db => `${db}: Import und Export`, exportHeading: 'Exportieren', importHeading: 'Importieren', export: 'Exportieren', file: 'Datei',
     whatIsExported: 'JSON-Zeilen: jedes Blatt mit seiner Geschichte, wie „settle export“ sie schreibt. Konflikte und Designdokumente sind dabei.',
-    withAttachments: 'Mit den Inhalten der Anhänge; ohne sie können Dokumente, die welche haben, nicht aus der Datei importiert werden', withDeleted: 'Mit Löschungen', exported: n => `${count(n, 'Revision', 'Revisionen')} geschrieben`,
+    withAttachments: 'Mit den Inhalten der Anhänge; ohne sie werden Dokumente mit Anhängen nicht wieder importiert', withDeleted: 'Mit Löschungen', exported: n => `${count(n, 'Revision', 'Revisionen')} geschrieben`,
     exportIsDone: n => `Der Export ist vollständig: ${count(n, 'Revision', 'Revisionen')}.`, exportIsStopped: 'Der Export wurde angehalten; keine Datei wurde geschrieben.', notExported: (n, ids) => ` ${n} nicht lesbar: ${ids}`,
     whichFiles: 'JSON, Antworten und Dateien von CouchDB, Abzüge von couchbackup und PouchDB, JSON von MongoDB, Firestore und Realm, CSV und die SQLite-Dateien von Couchbase Lite, CDTDatastore und PouchDB. Texte dürfen gzip sein. Hierher ziehen oder auswählen.',
     options: 'Optionen', kind: 'Was die Datei ist', byItsContent: 'was ihr Inhalt sagt', encoding: 'Zeichenkodierung', byItsBytes: 'was ihre Bytes sagen', collection: 'Sammlung', keepWinner: 'Die Seiten eines Konflikts schließen, die die alte App nicht zeigte', strict: 'Dokumente ablehnen, deren Anhänge keinen Inhalt haben',
     idMember: 'Feld mit der ID', idMemberHint: 'von Dokumenten ohne _id; leer: neue IDs', ifThere: 'Wenn es ein Dokument schon gibt', fail: 'als abgelehnt aufführen', overwrite: 'überschreiben', skip: 'auslassen',
     preview: 'Vorschau', isLarge: 'Für eine Vorschau wird die ganze Datei gesendet, und für den Import noch einmal.', sent: (n, all) => `${n} von ${all} gesendet`, isRead: 'Der Server liest die Datei …', isLong: 'zu lang, um es hier zu zeigen',
     fromTheBeginning: 'Vom Anfang der Datei.', noDocument: 'Darin ist kein Dokument.', isAFolder: 'Ein Ordner kann von hier nicht gesendet werden.', settleTakesIt: '„settle import“ nimmt Ordner, Datenbanken aus mehreren Dateien und Dateien jeder Größe:',
-    answerIsCut: 'Die Verbindung ging vor dem Ende des Imports verloren. Gespeichertes bleibt; derselbe Import geht weiter.', sendingIsCut: 'Die Verbindung ging verloren, während die Datei gesendet wurde. Vielleicht ist sie größer, als die Einstellung upload_size des Servers erlaubt.',
+    answerIsCut: 'Die Verbindung ging vor dem Ende des Imports verloren. Gespeichertes bleibt; derselbe Import geht weiter.', sendingIsCut: 'Die Verbindung ging beim Senden verloren. Vielleicht ist die Datei größer, als upload_size des Servers erlaubt.',
     holds: told => [documents(told.documents), told.conflicts && count(told.conflicts, 'Konflikt', 'Konflikte'), told.tombstones && count(told.tombstones, 'Löschung', 'Löschungen'),
       told.attachments && `${count(told.attachments, 'Anhang', 'Anhänge')} (${numbers.format(told.attachment_bytes)} Bytes)`,
       told.local && count(told.local, 'lokales Dokument', 'lokale Dokumente')].filter(Boolean).join(', ') + '.',
