@@ -1,4 +1,5 @@
 """Scenarios of a slow line, where each answer comes late: what is typed meanwhile stays, and what was asked last is shown."""
+from inspecting import save_design
 from play import begin_to_play
 from room import expect, milk, revision
 from staying import log_in_over_the_page
@@ -30,12 +31,12 @@ def typing_goes_on_while_it_is_saved(room):
 
     visit.go("#/db/shop/design/late")
     page.get_by_label("The filter function").fill("function () { return true; }")
-    save(page)
+    save_design(page, "No view is rebuilt")
     page.get_by_role("button", name="validation function", exact=True).click()
     page.get_by_role("button", name="Remove this validation function").click()
     # Longer than an answer takes.
     page.wait_for_timeout(2 * LATE)
-    save(page)
+    save_design(page, "No view is rebuilt")
     stored = server.json("GET", "shop/_design/late")
     expect(stored["filters"]["big"] == "function () { return true; }" and "validate_doc_update" not in stored, str(stored))
 
@@ -58,13 +59,6 @@ def typing_goes_on_while_it_is_saved(room):
         expect(server.json("GET", f"{database}/item")["name"] == {"anna": "Bread", "ben": "Salt"}[name], f"{name} has not saved")
     page.get_by_role("button", name="Delete 3 databases").press("Enter")
     page.wait_for_selector("text=3 databases deleted.")
-
-
-def save(page):
-    page.keyboard.press("Control+s")
-    page.wait_for_selector("dialog")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("dialog", state="detached")
 
 
 def revisions(server, where):

@@ -110,7 +110,7 @@ public typealias DocumentValidation = @Sendable (ValidationContext) throws -> Vo
 final class ValidationList: Sendable {
     private let functions = Guarded<[String: DocumentValidation]>([:])
     private let snapshot = Guarded<[(name: String, function: DocumentValidation)]>([])
-    /// Whether there is a function; each save asks, and mostly there is none.
+    /// Whether a function is registered. Each save checks this, so it takes no lock.
     private let hasFunctions = Atomic<Bool>(false)
 
     /// Registers a function under a name, replacing a previous one; `nil` removes it.

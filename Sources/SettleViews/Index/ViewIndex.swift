@@ -90,7 +90,7 @@ package final class ViewIndex: FiledIndex {
 enum IndexFile {
     /// Removes a file, together with the files that SQLite keeps beside it.
     ///
-    /// Those go first: whoever opens the index meanwhile must not find a new file with the log of the old one.
+    /// The log is removed before the file, so that a connection opened in between can't apply the old log to a new file.
     static func remove(_ path: String) {
         for suffix in ["-wal", "-shm", "-journal", ""] { unlink(path + suffix) }
     }
