@@ -110,8 +110,29 @@ def what_was_asked_last_is_shown(room):
     page.locator(".ways input:not(:checked)").first.check()
     expect(page.get_by_role("button", name="Run…").count() == 0, "what was rehearsed by another policy can be run")
 
-    # Leaving a dialog waits for the answer to what was sent.
-    page.locator("header .path a, nav a:has-text('Databases')").first.click()
+    # A page that reads again does so although an answer takes longer than it waits.
+    slow = room.visit(latency=LATE, clock=True)
+    slow.log_in()
+    slow.go("#/replications")
+    nobody = "http://127.0.0.1:9/x"
+    server.ask("PUT", "_replicator/fails", {"source": nobody, "target": nobody + "y", "continuous": True})
+    for _ in range(20):
+        slow.later(6)
+        slow.page.wait_for_timeout(LATE / 3)
+    slow.page.wait_for_selector("main a:has-text('fails')")
+    server.ask("DELETE", f"_replicator/fails?rev={server.json('GET', '_replicator/fails')['_rev']}")
+
+
+def what_was_sent_is_waited_for(room):
+    """On a slow line leaving a dialog or its page waits for the answer to what was sent, two presses do one thing, and attachments follow each other."""
+    server = room.server
+    server.ask("PUT", "long")
+    server.ask("POST", "long/_bulk_docs", {"docs": [{"_id": f"doc-{number:04}"} for number in range(1000)]})
+    visit = room.visit(latency=LATE)
+    visit.log_in()
+    page = visit.page
+
+    visit.go("#/")
     page.get_by_role("button", name="New database").click()
     page.fill("dialog input", "made-late")
     page.keyboard.press("Enter")
@@ -165,17 +186,5 @@ def what_was_asked_last_is_shown(room):
     visit.settled()
     expect("_attachments" not in server.json("GET", "long/doc-0001"), "an attachment is left")
 
-    # A page that reads again does so although an answer takes longer than it waits.
-    slow = room.visit(latency=LATE, clock=True)
-    slow.log_in()
-    slow.go("#/replications")
-    nobody = "http://127.0.0.1:9/x"
-    server.ask("PUT", "_replicator/fails", {"source": nobody, "target": nobody + "y", "continuous": True})
-    for _ in range(20):
-        slow.later(6)
-        slow.page.wait_for_timeout(LATE / 3)
-    slow.page.wait_for_selector("main a:has-text('fails')")
-    server.ask("DELETE", f"_replicator/fails?rev={server.json('GET', '_replicator/fails')['_rev']}")
 
-
-SLOW = [typing_goes_on_while_it_is_saved, what_was_asked_last_is_shown]
+SLOW = [typing_goes_on_while_it_is_saved, what_was_asked_last_is_shown, what_was_sent_is_waited_for]
