@@ -35,21 +35,27 @@ class Server:
             self.port = free.getsockname()[1]
         self.folder = folder
         self.dumps = 0
+        # Hashing a password is slow on purpose. With the default number of iterations it is nearly all that a start computes.
+        settings = f"{folder}/settings.json"
+        with open(settings, "w") as file:
+            json.dump({"password_iterations": 1000}, file)
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", "--quiet", settle, "serve",
-                   "--quiet", "--data", f"{folder}/data", "--port", str(self.port), "--admin", "admin"]
+                   "--quiet", "--data", f"{folder}/data", "--port", str(self.port), "--admin", "admin", "--config", settings]
         self.process = subprocess.Popen(command, env={**os.environ, "SETTLE_ADMIN_PASSWORD": PASSWORD, "SETTLE_SCRUB_DAYS": "0"})
         self.headers = {"Content-Type": "application/json",
                         "Authorization": "Basic " + base64.b64encode(f"admin:{PASSWORD}".encode()).decode()}
-        end = time.monotonic() + 120
+        end = time.monotonic() + 600
         while True:
             try:
                 self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
                 self.ask("GET", "/")
                 return
             except OSError:
-                if self.process.poll() is not None or time.monotonic() > end:
+                status = self.process.poll()
+                if status is not None or time.monotonic() > end:
                     self.stop()
-                    sys.exit("the server does not start in callgrind")
+                    how = "does not answer within 10 minutes" if status is None else f"ended with status {status}"
+                    sys.exit(f"the server in callgrind {how}")
                 time.sleep(0.2)
 
     def ask(self, method, path, body=None, **headers):
