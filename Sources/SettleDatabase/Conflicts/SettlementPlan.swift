@@ -41,7 +41,7 @@ public struct SettlementPlan: Sendable {
     /// - Throws: ``DatabaseError`` with code `foreignDocument` or `invalid` for a resolution that can't be carried out.
     init(
         _ resolution: Resolution, of conflict: Conflict, resolver: ResolverIdentity?, origin: UInt64,
-        keepingOnDelete names: Set<String>
+        keepingOnDelete names: () throws -> Set<String>
     ) throws {
         self.conflict = conflict
         self.resolver = resolver
@@ -80,7 +80,7 @@ public struct SettlementPlan: Sendable {
     }
 
     private mutating func adopt(
-        _ document: Document, _ origin: UInt64, keepingOnDelete names: Set<String>
+        _ document: Document, _ origin: UInt64, keepingOnDelete names: () throws -> Set<String>
     ) throws {
         guard document.origin == 0 || document.origin == origin else {
             throw DatabaseError(
@@ -132,10 +132,10 @@ public struct SettlementPlan: Sendable {
         return winner == body || hash(winner) == hash(body)
     }
 
-    private mutating func delete(keepingOnDelete names: Set<String>) throws {
+    private mutating func delete(keepingOnDelete names: () throws -> Set<String>) throws {
         if let deletion = conflict.deletions.first?.revision { return try keep(deletion) }
         guard let winner = conflict.winner.revision else { return }
-        let body = try TombstoneContent(keeping: KeptAttributes(names)).body(of: conflict.winner.body())
+        let body = try TombstoneContent(keeping: KeptAttributes(names())).body(of: conflict.winner.body())
         survivor = try add(body, [], on: winner, isDeleted: true)
         let deletion = writes.removeLast()
         try close(conflict.revisions.filter { $0 != winner })

@@ -37,8 +37,11 @@ package struct SettlementRun<Source: SettlementSource> {
 
     /// Carries out a decision, unless the document was changed meanwhile.
     mutating func apply(_ decision: PolicyDecision, to conflict: Conflict, took time: Duration) throws {
+        try apply(preview(of: decision, conflict), took: time)
+    }
+
+    private mutating func apply(_ preview: SettlementPreview, took time: Duration) throws {
         settlement.timeInPolicy += time
-        let preview = try preview(of: decision, conflict)
         record(preview)
         if preview.plan.survivor == nil {
             isDone = true
@@ -53,7 +56,7 @@ package struct SettlementRun<Source: SettlementSource> {
     /// - Returns: The result.
     /// - Throws: As ``Database/settle(_:using:)``, and errors of the source.
     package mutating func settle(_ early: EarlyDecision? = nil) throws -> Settlement {
-        if let early { try apply(early.decision, to: early.conflict, took: early.time) }
+        if let early, try early.isValid(at: source) { try apply(early.preview, took: early.time) }
         while let conflict = try conflict() {
             let start = ContinuousClock.now
             let decision = try policy.decideNow(conflict)
@@ -77,10 +80,7 @@ package struct SettlementRun<Source: SettlementSource> {
 
     /// The revisions that carry out a decision.
     private func preview(of decision: PolicyDecision, _ conflict: Conflict) throws -> SettlementPreview {
-        let names = try source.attributesKeptOnDelete()
-        let plan = try SettlementPlan(
-            decision.resolution, of: conflict, resolver: policy.resolver, origin: source.origin, keepingOnDelete: names)
-        return SettlementPreview(conflict: conflict, decision: decision, plan: plan)
+        try SettlementPreview(decision, of: conflict, by: policy, at: source, source.attributesKeptOnDelete)
     }
 
     /// Writes a plan in one transaction (SEMANTICS 72); `false` if the leaves have changed.
@@ -111,12 +111,13 @@ extension SettlementRun: Sendable where Source: Sendable {}
 
 // MARK: - EarlyDecision
 
-/// A decision that was made before its conflict's turn to be written.
+/// A decision, with its plan, that was made before its conflict's turn to be written.
 package struct EarlyDecision: Sendable {
-    let conflict: Conflict
-    let decision: PolicyDecision
+    let preview: SettlementPreview
     /// The time that the policy took.
     let time: Duration
+    /// The attributes that a deletion keeps, as they were read for the plan; `nil` if it does not depend on them.
+    private let keptOnDelete: Set<String>?
 
     /// Reads a conflict and decides it; `nil` if there is nothing to decide, or if that fails. The conflict's own turn
     /// then shows why.
@@ -124,7 +125,20 @@ package struct EarlyDecision: Sendable {
         guard let conflict = try? source.conflict(policy.kinds), conflict.race == nil else { return nil }
         let start = ContinuousClock.now
         guard let decision = try? policy.decideNow(conflict) else { return nil }
-        (self.conflict, self.decision, time) = (conflict, decision, ContinuousClock.now - start)
+        time = ContinuousClock.now - start
+        var names: Set<String>?
+        let preview = try? SettlementPreview(decision, of: conflict, by: policy, at: source) {
+            let read = try source.attributesKeptOnDelete()
+            names = read
+            return read
+        }
+        guard let preview else { return nil }
+        (self.preview, keptOnDelete) = (preview, names)
+    }
+
+    /// Whether the plan is still that of the decision. The leaves are compared when it is written.
+    func isValid(at source: some SettlementSource) throws -> Bool {
+        try keptOnDelete.map { try $0 == source.attributesKeptOnDelete() } ?? true
     }
 }
 
@@ -145,5 +159,17 @@ public struct SettlementPreview: Sendable {
         settlement.add(self, by: policy)
         if plan.survivor != nil { settlement.wrote(plan) }
         return settlement
+    }
+}
+
+extension SettlementPreview {
+    /// Plans the revisions that carry out a decision.
+    init(
+        _ decision: PolicyDecision, of conflict: Conflict, by policy: ConflictPolicy, at source: some SettlementSource,
+        _ names: () throws -> Set<String>
+    ) throws {
+        let plan = try SettlementPlan(
+            decision.resolution, of: conflict, resolver: policy.resolver, origin: source.origin, keepingOnDelete: names)
+        self.init(conflict: conflict, decision: decision, plan: plan)
     }
 }

@@ -146,6 +146,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a deletion that was planned ahead keeps what the database keeps at its turn`(changes: Bool) throws {
+        try withTemporaryDatabase(.file) { database in
+            try makeBranches("d", 1, in: database)
+            try database.setAttributesKeptOnDelete(["a"])
+            let policy = ConflictPolicy.custom("delete") { _ in .delete }
+            let early = try #require(EarlyDecision(LocalSource("d", in: database), policy))
+            if changes { try database.setAttributesKeptOnDelete(["c"]) }
+            var run = SettlementRun("d", policy, at: LocalSource("d", in: database))
+            let settlement = try run.settle(early)
+            #expect(settlement.attempts == 1)
+            let survivor = try #require(settlement.survivor)
+            let tombstone = try #require(try database.document("d", revision: survivor))
+            let names = try tombstone.body().json.object?.names ?? []
+            #expect(tombstone.isDeleted && names == [changes ? "c" : "a"], "\(names)")
+        }
+    }
+
     @Test func `a rule of the app is called on the caller's thread`() throws {
         try withTemporaryDatabase(.file) { database in
             for number in 1...5 { try makeBranches(DocumentID(unchecked: "d\(number)"), number, in: database) }
