@@ -93,6 +93,7 @@ import Testing
         let live = try LiveServer { $0.idleTimeout = .zero }
         _ = try live.send("PUT", "/db")
         let (left, kept) = (try live.connect(), try live.connect())
+        waitUntil { live.server.load.requests == 0 }
         for connection in [left, kept] {
             try connection.write("GET /db/_changes?feed=\(feed)&heartbeat=3600000 HTTP/1.1\r\nHost: test\r\n\r\n")
         }

@@ -37,6 +37,7 @@ import Testing
             _ = try connection.readAnswer()
         }
         let (upload, feed) = (try live.connect(), try live.connect())
+        waitUntil { live.server.load.requests == 0 }
         try upload.write(
             "PUT /db/a/x HTTP/1.1\r\nHost: test\r\nContent-Type: image/x\r\nContent-Length: 2000000\r\n\r\n")
         try upload.write([UInt8](repeating: 120, count: 1_900_000))

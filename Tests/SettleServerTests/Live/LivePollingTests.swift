@@ -42,6 +42,7 @@ import Testing
             #expect(try writer.readAnswer().head.hasPrefix("HTTP/1.1 201"))
         }
         let database = try live.server.state.databases.open("db")
+        waitUntil("only the feeds are left") { live.server.load.requests == feeds.count }
         // A rewrite, such as SQLite's VACUUM, blocks writers from its beginning to its end.
         try database.transaction {
             try database.save(Document(id: "own", body: [:]), onConflict: .fail)
