@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 5fbe0d8d3100649255b74a4e9629deafd637aff948ac13bc4d7cb3e6e0012d83
-// Made of them, built: SHA-256 50aeba054482983fbaceae6358aec357d9253fd9b9753c34d257f3c7b32e0f91
+// The sources, web:  SHA-256 46f7478281fd7290e89f3fe7e44d462fce8a5690bbfdf7129c7a6cb23d8819a4
+// Made of them, built: SHA-256 e6650b1a88de371e3628e43f39eb3e37629f7c1ff91f742b35c7fc14ba7a8ac3
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

@@ -187,4 +187,57 @@ def what_was_sent_is_waited_for(room):
     expect("_attachments" not in server.json("GET", "long/doc-0001"), "an attachment is left")
 
 
-SLOW = [typing_goes_on_while_it_is_saved, what_was_asked_last_is_shown, what_was_sent_is_waited_for]
+def files_are_sent_one_by_one(room):
+    """An error names its file, two files of one name are not one without a question, leaving asks, and the focus stays where the work is."""
+    server = room.server
+    server.ask("PUT", "papers")
+    server.ask("PUT", "papers/one", {})
+    server.store("papers", *milk("torn"))
+    visit = room.visit(latency=LATE)
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/papers/doc/one")
+    chooser = page.get_by_label("Attach files")
+
+    def send(*names):
+        chooser.press("Shift")
+        chooser.set_input_files([{"name": name, "mimeType": "text/plain", "buffer": name.encode()} for name in names])
+
+    def focused():
+        return page.evaluate("document.activeElement.outerHTML")
+
+    send("good.txt", "_bad.txt", "late.txt")
+    page.wait_for_selector("main [role=alert]:has-text('_bad.txt: ')")
+    page.wait_for_selector("aside li:has-text('good.txt')")
+    visit.settled()
+    expect("file" in focused(), focused())
+
+    send("same.txt", "same.txt")
+    page.get_by_role("button", name="Replace", exact=True).click()
+    page.wait_for_selector("aside li:has-text('same.txt')")
+    visit.settled()
+    expect(revisions(server, "papers/one") == 4, "a file was not replaced by the other one")
+
+    asked = []
+    answers = ["dismiss", "accept"]
+    visit.on_dialog = lambda dialog: (asked.append(dialog.message), getattr(dialog, answers[len(asked) - 1])())
+    send(*(f"{number}.txt" for number in range(20)))
+    for _ in answers:
+        page.wait_for_selector("aside:has-text('Sending')")
+        page.evaluate("location.hash = '#/db/papers/docs'")
+        page.wait_for_timeout(LATE)
+    page.wait_for_selector("h1:has-text('Documents')")
+    expect(asked == ["Files are being sent. Leave the page?"] * 2, str(asked))
+    page.wait_for_timeout(3 * LATE)
+    sent = len(server.json("GET", "papers/one")["_attachments"])
+    expect(2 < sent < 20, f"{sent} attachments")
+
+    visit.go("#/db/papers/conflict/torn")
+    visit.settled()
+    page.locator(".dock .act").press("Enter")
+    page.wait_for_selector(".toasts > :has-text('Settled')")
+    visit.settled()
+    expect("<body" not in focused(), "the focus is lost")
+
+
+SLOW = [typing_goes_on_while_it_is_saved, what_was_asked_last_is_shown, what_was_sent_is_waited_for, files_are_sent_one_by_one]

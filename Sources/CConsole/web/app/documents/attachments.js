@@ -31,7 +31,7 @@ async function beginningOf(url, rev, signal) {
  * @param rev the revision that they are of
  * @param stubs `_attachments` of the document
  * @param mayWrite says whether a new revision may be written now; without it nothing can be changed
- * @param rest is called with whether files are being sent
+ * @param rest is called with whether nothing may be changed, and whether files are being sent
  * @param onWritten is called when the document has a new revision, for which this section is made anew
  * @param onError hears why something failed
  */
@@ -39,6 +39,7 @@ export function attachmentList({ db, id, rev, newest, stubs, signal, mayWrite, r
   const problems = h('div', { role: 'status' });
   let current = rev;
   let last = Promise.resolve(); // of what is sent: files that were dropped later follow
+  const names = new Set(Object.keys(stubs)); // and those that were sent since
 
   async function tried(act) {
     replace(problems);
@@ -84,19 +85,22 @@ export function attachmentList({ db, id, rev, newest, stubs, signal, mayWrite, r
 
   async function upload(files) {
     if (!mayWrite()) return;
-    rest(true);
+    rest(true, true);
     current = newest();
     try {
       for (const file of files) {
-        const isSure = !Object.hasOwn(stubs, file.name) || await dialog({
+        if (signal.aborted) break; // the page was left
+        const isSure = !names.has(file.name) || await dialog({
           title: t.attachments.replace(file.name), body: h('p', {}, t.attachments.thereIsAnAttachment),
           actions: [{ label: t.attachments.replaceAction, kind: 'danger', run: () => true }],
         });
         if (!isSure) continue;
         replace(problems, h('p', { class: 'muted' }, t.attachments.sending(visible(file.name), bytes(file.size))));
-        current = (await ask(path`${db}/${id}/${file.name}`, {
+        const sent = ask(path`${db}/${id}/${file.name}`, {
           method: 'PUT', query: { rev: current }, body: file, headers: { 'Content-Type': file.type || 'application/octet-stream' },
-        })).json.rev;
+        });
+        current = (await sent.catch(error => { throw Object.assign(error, { reason: `${visible(file.name)}: ${error.reason ?? error.message}` }); })).json.rev;
+        names.add(file.name);
       }
     } finally {
       // Those before one that failed are written, so the document is read again in any case.

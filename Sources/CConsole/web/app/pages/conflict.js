@@ -248,6 +248,7 @@ export default async function page({ db, id, query, signal, setTitle, setSame, s
 
   async function settle() {
     if (settleButton.disabled) return;
+    const isFocused = document.activeElement === settleButton;
     settleButton.disabled = true;
     const leaves = found.sides.filter(entry => entry.doc);
     try {
@@ -262,8 +263,10 @@ export default async function page({ db, id, query, signal, setTitle, setSame, s
       if (query.list) location.hash = linkTo(next);
       else { await reload(); finding = findNear(); }
     } catch (error) {
-      if (error.status === 409) changed(); else { replace(preview, errorBox(error, rehearse)); settleButton.disabled = false; }
+      if (error.status === 409) await changed(); else { replace(preview, errorBox(error, rehearse)); settleButton.disabled = false; }
     }
+    // A button that rests loses the focus.
+    if (isFocused && document.activeElement === document.body) (settleButton.disabled ? document.getElementById('main') : settleButton).focus({ preventScroll: true });
   }
 
   /** Writes an earlier leaf's content as a new edit, of several the one that is chosen. */

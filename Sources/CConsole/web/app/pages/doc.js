@@ -32,7 +32,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   let loaded = { text: '{\n  "_id": ""\n}', rev: null };
   const ownID = h('input', { class: 'mono', autocapitalize: 'off', spellcheck: 'false', on: { input: takeID } });
   let timer = 0;
-  let [isSaving, isAskedAgain] = [false, false];
+  let [isSaving, isAskedAgain, isSending, isFocusBeside] = [false, false, false, false];
   // Until the document is read there is nothing to save, copy or delete.
   let isRead = isNew;
   const acting = [];
@@ -132,9 +132,15 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     return false;
   }
 
-  /** While an attachment is sent the text rests: it would be saved on the revision before. */
-  function rest(isResting) {
+  /** While an attachment is sent the text rests: it would be saved on the revision before. The focus goes to the attachments of then. */
+  function rest(isResting, isSent = false) {
+    isSending = isSent;
+    if (isResting) isFocusBeside ||= side.contains(document.activeElement);
     shownText.inert = side.inert = isResting;
+    if (!isResting && isFocusBeside) {
+      if (document.activeElement === document.body) side.querySelector('[type=file]')?.focus({ preventScroll: true });
+      isFocusBeside = false;
+    }
     isRead = !isResting;
     for (const one of acting) one.disabled = isResting;
   }
@@ -304,7 +310,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     toast((loaded.tree?.isConflict ? t.doc.winnerIsDeleted : t.doc.isDeleted)(visible(id)), isFinal ? undefined : { label: t.common.undo, run: undo });
   }
 
-  const mayLeave = unsaved(() => area.isChanged, signal);
+  const mayLeave = unsaved(() => area.isChanged || isSending, signal, () => isSending ? t.attachments.leave : t.common.whatWasTyped);
   setKeys([{ key: 's', ctrl: true, text: t.common.saveKey, run: save }]);
   area.store(loaded.text);
   main.reload();

@@ -2,7 +2,7 @@
 import { loadFrame } from '../areas.js';
 import { read } from '../router.js';
 import { h } from './dom.js';
-import { dialog } from './panel.js';
+import { dialog, errorBox } from './panel.js';
 import { offered } from './toast.js';
 import { t } from '../words.js';
 
@@ -96,6 +96,10 @@ export async function openPalette() {
   try {
     const { openPalette: open } = await loadFrame();
     open(frame);
+  } catch {
+    // What can't be loaded has no reason.
+    const body = errorBox(new Error(t.api.theServerDoesNotAnswer));
+    dialog({ title: t.toast.failed(t.main.searchOrRun), body, actions: [{ label: t.keys.close, run: () => true }] });
   } finally { isOpening = false; }
 }
 

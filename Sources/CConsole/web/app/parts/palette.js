@@ -21,6 +21,7 @@ function understand(text) {
 
 // Whoever may not list databases is not asked for another password here.
 const QUIETLY = { quiet: true, isLogin: true };
+const isFault = error => error.name !== 'AbortError' && ![401, 403, 404].includes(error.status);
 
 /** Opens the palette over the page. */
 export async function openPalette(frame) {
@@ -113,10 +114,12 @@ export async function openPalette(frame) {
     try {
       Object.assign(found, await readNames({ signal: control.signal, ...QUIETLY }));
       draw(true);
-    } catch {
+    } catch (error) {
       // Not everybody may list them; a name can be typed.
       found.names = null;
-      if (element.open) draw(true);
+      if (!element.open) return;
+      draw(true);
+      if (isFault(error)) replace(notes, errorBox(error, readDatabases));
     }
   }
 
@@ -126,13 +129,16 @@ export async function openPalette(frame) {
     const wanted = db !== undefined && rest && (kind === '' || kind === 'id');
     const options = { signal: control.signal, ...QUIETLY };
     const query = { ...beginningWith(rest), limit: MOST_SHOWN };
+    let fault = null;
+    const none = error => { if (isFault(error)) fault = error; return []; };
     const [ids, more] = await Promise.all([
-      wanted ? ask(path`${db}/_all_docs`, { ...options, query }).then(({ json }) => json.rows.map(row => row.id)).catch(() => []) : [],
-      found.hasMore && rest ? readNames({ ...options, prefix: rest, limit: MOST_SHOWN }).then(({ names }) => names).catch(() => []) : [],
+      wanted ? ask(path`${db}/_all_docs`, { ...options, query }).then(({ json }) => json.rows.map(row => row.id)).catch(none) : [],
+      found.hasMore && rest ? readNames({ ...options, prefix: rest, limit: MOST_SHOWN }).then(({ names }) => names).catch(none) : [],
     ]);
     if (mine !== turn || !element.open) return;
     Object.assign(found, { ids, more });
     draw(true);
+    if (fault) replace(notes, errorBox(fault, readMore));
   }
 
   // The list.

@@ -56,9 +56,9 @@ export function tell(place, error, retry, isAlone = false) {
 }
 
 /** What a page calls before it is left: asks if something typed is not saved. Until a signal the browser asks, too, before it reloads or closes. */
-export function unsaved(isChanged, signal) {
+export function unsaved(isChanged, signal, question = () => t.common.whatWasTyped) {
   window.addEventListener('beforeunload', event => { if (isChanged()) event.preventDefault(); }, { signal });
-  return () => !isChanged() || confirm(t.common.whatWasTyped);
+  return () => !isChanged() || confirm(question());
 }
 
 /** Reads again and again until a signal, while the page is in sight and may ask by itself. */

@@ -25,7 +25,7 @@ export default {
     revision: 'Revision', undo: 'Rückgängig', from: 'Von', to: 'Nach', state: 'Zustand', namesThatBegin: 'Namen, die so beginnen', removeNamed: docId => `${docId} entfernen…`, password: 'Passwort', showMore: n => `${n} weitere anzeigen`, upkeep: 'Wartung', files: 'Import und Export',
   },
   api: {
-    status: status => `Status ${status}`, aNameHereIsEmpty: 'Ein Name ist hier leer, „.“ oder „..“. Browser entfernen das aus einem Pfad; darum wurde nichts gesendet.',
+    status: status => `Status ${status}`, aNameHereIsEmpty: 'Ein Name ist hier leer, „.“ oder „..“. Browser entfernen das; nichts wurde gesendet.',
     noStoredRevisionIsShown: 'Es wird keine gespeicherte Revision gezeigt, also gibt es nichts zu löschen.', theServerDoesNotAnswer: 'Der Server antwortet nicht.',
   },
   designDocument: {
@@ -36,26 +36,26 @@ export default {
   trial: {
     samplesHint: 'alle, eine ID, mi* oder count > 1', tried: 'Erprobt als', withTheRoles: 'Mit den Rollen', withThisNewDocument: 'Mit diesem neuen Dokument',
     besideTheStoredOne: 'neben dem gespeicherten mit dieser ID; sonst werden gespeicherte Dokumente unverändert gespeichert', onTheFirst: 'Dokumente zum Erproben', of: 'Welche Dokumente',
-    anUpdateFunction: 'Eine Update-Funktion wird hier nicht erprobt, denn sie beantwortet eine eigene Anfrage.', line: line => `Zeile ${line}: `, rowsCount: n => count(n, 'Zeile', 'Zeilen'), partOf: a => `${a} von `,
+    anUpdateFunction: 'Eine Update-Funktion wird hier nicht erprobt: sie beantwortet eine Anfrage.', line: line => `Zeile ${line}: `, rowsCount: n => count(n, 'Zeile', 'Zeilen'), partOf: a => `${a} von `,
     errorsCount: n => count(n, 'Fehler', 'Fehler'), ms: (a, docs, b, milliseconds) => `${a}${docs}${b}, ${milliseconds} ms`, reduced: 'zusammengefasst: ', key: 'Schlüssel', value: 'Wert', outcome: 'Ergebnis',
     loggedLinesCount: n => count(n, 'protokollierte Zeile', 'protokollierte Zeilen'), passes: 'besteht', isLeftOut: 'wird ausgelassen',
   },
   attachments: {
-    itsNameHasNoAddress: 'Browser ändern die Adresse seines Namens. Zum Entfernen nehmen Sie ihn im Text aus _attachments.', theFirst: (size, a) => `Die ersten ${size} von ${a}.`, download: 'Herunterladen',
-    aNewRevisionIsWritten: 'Eine neue Revision ohne ihn wird geschrieben.', replace: name => `${name} ersetzen`, thereIsAnAttachment: 'Es gibt schon einen Anhang dieses Namens.', replaceAction: 'Ersetzen',
-    sending: (name, size) => `${name} wird gesendet, ${size}…`, attachments: 'Anhänge', attachFiles: 'Dateien anhängen', orDropThemHere: 'oder hier ablegen',
+    itsNameHasNoAddress: 'Browser ändern seine Adresse. Zum Entfernen nehmen Sie ihn im Text aus _attachments.', theFirst: (size, a) => `Die ersten ${size} von ${a}.`, download: 'Herunterladen',
+    aNewRevisionIsWritten: 'Es entsteht eine Revision ohne ihn.', replace: name => `${name} ersetzen`, thereIsAnAttachment: 'Es gibt einen dieses Namens.', replaceAction: 'Ersetzen',
+    sending: (name, size) => `${name} wird gesendet, ${size}…`, attachments: 'Anhänge', attachFiles: 'Dateien anhängen', orDropThemHere: 'oder hier ablegen', leave: 'Noch wird gesendet. Seite verlassen?',
   },
   clash: {
     somebodyElseHasDeleted: 'Inzwischen hat jemand anders es gelöscht', nothingIsOverwrittenSavedWithout: 'Nichts wird überschrieben. Ohne Revision gespeichert, legt der Text das Dokument neu an.',
-    takeOutTheRevision: 'Revision herausnehmen', theirs: 'fremd', mine: 'eigen', somebodyElseHasSavedMeanwhile: 'Inzwischen hat jemand anders gespeichert', chooseForEachMemberThen: 'Wählen Sie für jedes Feld; übernehmen Sie dann das Ergebnis in den Text und speichern Sie.', takeIntoTheText: 'In den Text übernehmen',
+    takeOutTheRevision: 'Revision herausnehmen', theirs: 'fremd', mine: 'eigen', somebodyElseHasSavedMeanwhile: 'Inzwischen hat jemand anders gespeichert', chooseForEachMemberThen: 'Wählen Sie für jedes Feld, übernehmen Sie dann das Ergebnis, und speichern Sie.', takeIntoTheText: 'In den Text übernehmen',
   },
   editor: {
     notFound: 'Das steht nicht im Text.', thisTextIsLong: 'Dieser Text ist lang. Er wird in Teilen bearbeitet, damit die Seite schnell bleibt. ', editTheLinesInSight: 'Sichtbare Zeilen bearbeiten', find: 'Suchen ', next: 'Weiter',
-    theseAreTheLines: first => `Das sind die Zeilen ab ${first}; alle anderen bleiben, wie sie sind. `, showAll: 'Alle zeigen',
+    theseAreTheLines: first => `Das sind die Zeilen ab ${first}; andere bleiben. `, showAll: 'Alle zeigen',
   },
   plans: {
     anotherFitsAsWell: 'ein anderer passt genauso gut und kommt nach seinem Namen zuerst', anEmptySelectorAsks: 'ein leerer Selektor fragt nach jedem Dokument', theQueryNamesAnotherOne: 'die Abfrage nennt einen anderen',
-    theQueryDoesNotAsk: 'die Abfrage fragt nicht nach allen seinen Feldern', itHasOnlySomeDocuments: 'er hat nur einen Teil der Dokumente, also muss eine Abfrage ihn nennen',
+    theQueryDoesNotAsk: 'die Abfrage fragt nicht nach allen seinen Feldern', itHasOnlySomeDocuments: 'er hat nur einen Teil der Dokumente; eine Abfrage muss ihn nennen',
     anotherOneNarrowsTheQuery: 'ein anderer grenzt die Abfrage mehr ein', theQueryAsksForWords: 'die Abfrage fragt nach Wörtern', itHasAnotherOrder: 'er hat eine andere Reihenfolge',
     anotherFitsWithFewerMembers: 'ein anderer passt mit weniger Feldern', anIndexOfMembers: 'ein Index über Felder ist schneller', at: from => `bei ${from}`, from: (from, to) => `von ${from} bis ${to}`, fromOfFrom: from => `ab ${from}`,
     upTo: to => `bis ${to}`, theIndexOfTextsFinds: name => `Textindex „${name}“`, noIndexFitsEveryDocument: 'Kein Index passt: jedes Dokument wird angesehen', all: 'alles', backwards: ', absteigend',
@@ -91,7 +91,7 @@ export default {
     readingTheTasks: 'Aufgaben werden gelesen', nothingIsBeingDone: 'Zurzeit läuft nichts.', documentsWritten: n => `${documents(n)} geschrieben `, since: a => `seit ${a}`,
   },
   log: {
-    readingTheLog: 'Protokoll wird gelesen', whatIsKept: 'Die neuesten Ereignisse und Anfragen, die misslangen, abbrachen oder mindestens eine Sekunde dauerten. Sie bleiben im Speicher, bis der Server endet.',
+    readingTheLog: 'Protokoll wird gelesen', whatIsKept: 'Die neuesten Ereignisse und Anfragen, die misslangen, abbrachen oder mindestens eine Sekunde dauerten; nur bis der Server endet.',
     error: 'Fehler', warning: 'Warnung', notice: 'Hinweis', level: 'Stufe', line: 'Ereignis oder Anfrage', timeInUtc: 'Zeit (UTC)', partOfALine: 'Teil einer Zeile', noLineFits: 'Keine Zeile passt', isEmpty: 'Das Protokoll ist leer', linesCount: n => count(n, 'Zeile', 'Zeilen'),
   },
   changes: {
@@ -104,7 +104,7 @@ export default {
   conflict: {
     theLeavesHaveNoRevision: 'Die Blätter haben keine gemeinsame Revision: das Dokument wurde an mehreren Orten angelegt.', noBaseIsKnownBecause: 'Keine Basis ist bekannt, weil Verläufe gekürzt wurden.',
     theBaseIsKnownBut: 'Die Basis ist bekannt, aber ihr Inhalt ist nicht mehr aufbewahrt.', conflictTitle: id => `${id}: Konflikt`, readingTheConflict: 'Konflikt wird gelesen', thisDocument: 'Dieses Dokument ist nicht im Konflikt.',
-    leavesCount: n => count(n, 'Blatt', 'Blätter'), baseIs: rev => `Basis ${rev}`, noCommonBase: 'Keine gemeinsame Basis', aDeletionAgainstAnEdit: 'Eine Löschung gegen eine Bearbeitung: wer diese behält, hebt die Löschung auf; wer löscht, gibt die Bearbeitungen auf.',
+    leavesCount: n => count(n, 'Blatt', 'Blätter'), baseIs: rev => `Basis ${rev}`, noCommonBase: 'Keine gemeinsame Basis', aDeletionAgainstAnEdit: 'Eine Löschung gegen eine Bearbeitung: diese behalten hebt die Löschung auf; löschen gibt die Bearbeitungen auf.',
     someLeavesAreTooLarge: 'Einige Blätter sind zu groß, um hier gezeigt zu werden.', theLeaves: 'Die Blätter mit ihren Buchstaben', theResult: 'Das Ergebnis',
     thisPolicyLeavesTheConflict: 'Diese Strategie lässt den Konflikt, wie er ist.', nothingToSettle: 'Es gibt nichts beizulegen.', merge: 'Zusammenführen', keep: 'Behalten: ', keepThisLeaf: 'Dieses Blatt behalten',
     leafToKeep: 'Blatt, das bleibt', settleAsMerged: 'Zusammengeführt beilegen', keepAndClose: name => `${name} behalten, die anderen schließen`, deleteTheDocument: 'Das Dokument löschen',
@@ -231,7 +231,7 @@ export default {
   },
   replicationActions: {
     of: (label, name) => `${name}: ${label}`, start: 'Starten', stop: 'Anhalten', restart: 'Neu starten', edit: 'Bearbeiten', cancel: 'Abbrechen…', cancelIt: 'Replikation abbrechen',
-    noDocumentKeepsIt: 'Sie endet und kann hier nicht wieder starten, denn kein Dokument bewahrt sie. Schon replizierte Dokumente bleiben.',
+    noDocumentKeepsIt: 'Sie endet und startet hier nicht wieder, denn kein Dokument bewahrt sie. Replizierte Dokumente bleiben.',
     theReplicationStops: 'Die Replikation endet, und ihr Dokument wird mit den Passwörtern gelöscht. Replizierte Dokumente bleiben.',
     isStarted: name => `Replikation „${name}“ gestartet`, isStopped: name => `Replikation „${name}“ angehalten`, isRestarted: name => `Replikation „${name}“ neu gestartet`,
     isRemoved: name => `Replikation „${name}“ entfernt`, isCanceled: name => `Replikation „${name}“ abgebrochen`,
@@ -366,7 +366,7 @@ export default {
     isRunning: 'läuft', noneSince: 'keine, seit der Server gestartet wurde', hasRemoved: (bodies, attachments, size) => `entfernt: ${bodies} Inhalte, ${attachments} Anhänge, ${size}`, compact: 'Verdichten',
     compactionHasBegun: 'Die Verdichtung hat begonnen.', whatCompactionDoes: 'Entfernt Inhalte älterer Revisionen und Anhänge, die keine Revision mehr hat.', views: 'Views des Dokuments', queries: 'Abfragen', size: 'Größe',
     changesToRead: 'Noch einzulesen', cleanUp: 'Aufräumen', isCleanedUp: 'Dateien von Indizes, die kein Designdokument mehr hat, sind entfernt.',
-    whatCleaningDoes: 'Entfernt Dateien von Indizes, die kein Designdokument mehr hat. Verdichtung brauchen sie nicht: der Platz alter Zeilen wird wieder benutzt.', indexes: 'Indizes', revisionLimit: 'Grenze der Revisionen',
+    whatCleaningDoes: 'Entfernt Dateien von Indizes, die kein Designdokument mehr hat. Der Platz alter Zeilen wird wieder benutzt.', indexes: 'Indizes', revisionLimit: 'Grenze der Revisionen',
     whatTheLimitDoes: 'Wie viele Generationen sich ein Dokument merkt. Zu wenige führen bei Replikationen zu Konflikten.', purge: 'Bereinigen', idsToPurge: 'IDs der Dokumente', oneALine: 'Eine ID je Zeile', purgeButton: 'Bereinigen…',
     atMost: most => `Höchstens ${most} Dokumente werden auf einmal bereinigt.`, areMissing: ids => `Ein solches Dokument gibt es nicht: ${ids}`, purgeCount: n => `${documents(n)} bereinigen`,
     whatPurgingDoes: n => `${count(n, 'Blatt wird', 'Blätter werden')} mit der ganzen Geschichte aus dieser Kopie entfernt, als wären sie nie da gewesen. Das wird nicht repliziert: andere Kopien behalten die Dokumente, und eine Replikation von dort bringt sie zurück. Um ein Dokument überall zu löschen, löschen Sie es stattdessen.`,
@@ -383,7 +383,7 @@ export default {
     idMember: 'Feld mit der ID', idMemberHint: 'von Dokumenten ohne _id; leer: neue IDs', ifThere: 'Wenn es ein Dokument schon gibt', fail: 'als abgelehnt aufführen', overwrite: 'überschreiben', skip: 'auslassen',
     preview: 'Vorschau', isLarge: 'Für eine Vorschau wird die ganze Datei gesendet, und für den Import noch einmal.', sent: (n, all) => `${n} von ${all} gesendet`, isRead: 'Der Server liest die Datei …', isLong: 'zu lang, um es hier zu zeigen',
     fromTheBeginning: 'Vom Anfang der Datei.', noDocument: 'Darin ist kein Dokument.', isAFolder: 'Ein Ordner kann von hier nicht gesendet werden.', settleTakesIt: '„settle import“ nimmt Ordner, Datenbanken aus mehreren Dateien und Dateien jeder Größe:',
-    answerIsCut: 'Die Verbindung ging vor dem Ende des Imports verloren. Gespeichertes bleibt; derselbe Import geht weiter.', sendingIsCut: 'Die Verbindung ging beim Senden verloren. Vielleicht ist die Datei größer, als upload_size des Servers erlaubt.',
+    answerIsCut: 'Die Verbindung ging vor dem Ende des Imports verloren. Gespeichertes bleibt; derselbe Import geht weiter.', sendingIsCut: 'Die Verbindung ging beim Senden verloren. Vielleicht ist die Datei größer als upload_size des Servers.',
     holds: told => [documents(told.documents), told.conflicts && count(told.conflicts, 'Konflikt', 'Konflikte'), told.tombstones && count(told.tombstones, 'Löschung', 'Löschungen'),
       told.attachments && `${count(told.attachments, 'Anhang', 'Anhänge')} (${numbers.format(told.attachment_bytes)} Bytes)`,
       told.local && count(told.local, 'lokales Dokument', 'lokale Dokumente')].filter(Boolean).join(', ') + '.',

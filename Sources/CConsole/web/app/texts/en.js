@@ -58,7 +58,7 @@ export default {
   attachments: {
     itsNameHasNoAddress: 'Its name has no address that browsers keep. To remove it, take it out of _attachments in the text, and save.', theFirst: (size, a) => `The first ${size} of ${a}.`, download: 'Download',
     aNewRevisionIsWritten: 'A new revision is written without it.', replace: name => `Replace ${name}`, thereIsAnAttachment: 'There is an attachment of this name.', replaceAction: 'Replace',
-    sending: (name, size) => `Sending ${name}, ${size}…`, attachments: 'Attachments', attachFiles: 'Attach files', orDropThemHere: 'or drop them here',
+    sending: (name, size) => `Sending ${name}, ${size}…`, attachments: 'Attachments', attachFiles: 'Attach files', orDropThemHere: 'or drop them here', leave: 'Files are being sent. Leave the page?',
   },
   files: {
     filesTitle: db => `${db}: import and export`, exportHeading: 'Export', importHeading: 'Import', export: 'Export', file: 'File',
