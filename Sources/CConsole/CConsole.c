@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 46f7478281fd7290e89f3fe7e44d462fce8a5690bbfdf7129c7a6cb23d8819a4
-// Made of them, built: SHA-256 e6650b1a88de371e3628e43f39eb3e37629f7c1ff91f742b35c7fc14ba7a8ac3
+// The sources, web:  SHA-256 256e2fb40a372fff3e0ac80474e50f962b110ef54c21ff9daf7e48fdae111250
+// Made of them, built: SHA-256 7691ec47181d2f88a490f878e599e57e5b666e722cae00573b0886533b9a5c4f
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

@@ -36,7 +36,7 @@ public struct SettlementPlan: Sendable {
     private let conflict: Conflict
     private let resolver: ResolverIdentity?
 
-    /// Plans the revisions for a resolution.
+    /// Plans the revisions for a resolution. A deletion asks for the names of the attributes that it keeps.
     ///
     /// - Throws: ``DatabaseError`` with code `foreignDocument` or `invalid` for a resolution that can't be carried out.
     init(

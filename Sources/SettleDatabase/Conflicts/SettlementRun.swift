@@ -132,7 +132,8 @@ package struct EarlyDecision: Sendable {
             names = read
             return read
         }
-        guard let preview else { return nil }
+        // Nothing is written of a conflict that is left, so only its own turn can notice that the leaves have changed.
+        guard let preview, preview.plan.survivor != nil else { return nil }
         (self.preview, keptOnDelete) = (preview, names)
     }
 

@@ -151,12 +151,16 @@ import Testing
         try withTemporaryDatabase(.file) { database in
             try makeBranches("d", 1, in: database)
             try database.setAttributesKeptOnDelete(["a"])
-            let policy = ConflictPolicy.custom("delete") { _ in .delete }
+            let calls = Log<Bool>()
+            let policy = ConflictPolicy.custom("delete") { _ in
+                calls.add(true)
+                return .delete
+            }
             let early = try #require(EarlyDecision(LocalSource("d", in: database), policy))
             if changes { try database.setAttributesKeptOnDelete(["c"]) }
             var run = SettlementRun("d", policy, at: LocalSource("d", in: database))
             let settlement = try run.settle(early)
-            #expect(settlement.attempts == 1)
+            #expect(settlement.attempts == 1 && calls.values.count == (changes ? 2 : 1), "\(calls.values.count)")
             let survivor = try #require(settlement.survivor)
             let tombstone = try #require(try database.document("d", revision: survivor))
             let names = try tombstone.body().json.object?.names ?? []

@@ -1,7 +1,7 @@
 /** The attachments of a document: images and the beginnings of texts are shown, everything else is a download. */
 import { ask, address, isExact, path } from '../api.js';
 import { h, bdi, button, card, icon, replace, field, visible } from '../parts/dom.js';
-import { dialog } from '../parts/panel.js';
+import { dialog, tellFailed } from '../parts/panel.js';
 import { bytes, t } from '../words.js';
 
 /** The types of images that are shown. */
@@ -44,7 +44,10 @@ export function attachmentList({ db, id, rev, newest, stubs, signal, mayWrite, r
   async function tried(act) {
     replace(problems);
     onError(null);
-    try { await act(); } catch (error) { if (error.name !== 'AbortError') onError(error); }
+    try { await act(); } catch (error) {
+      if (error.name === 'AbortError') return;
+      if (signal.aborted) tellFailed(t.attachments.attachFiles, error); else onError(error);
+    }
   }
 
   function line([name, { content_type: type, length }]) {
@@ -87,6 +90,7 @@ export function attachmentList({ db, id, rev, newest, stubs, signal, mayWrite, r
     if (!mayWrite()) return;
     rest(true, true);
     current = newest();
+    const failures = [];
     try {
       for (const file of files) {
         if (signal.aborted) break; // the page was left
@@ -96,18 +100,23 @@ export function attachmentList({ db, id, rev, newest, stubs, signal, mayWrite, r
         });
         if (!isSure) continue;
         replace(problems, h('p', { class: 'muted' }, t.attachments.sending(visible(file.name), bytes(file.size))));
-        const sent = ask(path`${db}/${id}/${file.name}`, {
-          method: 'PUT', query: { rev: current }, body: file, headers: { 'Content-Type': file.type || 'application/octet-stream' },
-        });
-        current = (await sent.catch(error => { throw Object.assign(error, { reason: `${visible(file.name)}: ${error.reason ?? error.message}` }); })).json.rev;
-        names.add(file.name);
+        try {
+          current = (await ask(path`${db}/${id}/${file.name}`, {
+            method: 'PUT', query: { rev: current }, body: file, headers: { 'Content-Type': file.type || 'application/octet-stream' },
+          })).json.rev;
+          names.add(file.name);
+        } catch (error) {
+          failures.push(Object.assign(error, { reason: `${visible(file.name)}: ${error.reason ?? error.message}` }));
+          if (!error.status || error.status === 409) break; // the next one would fail, too
+        }
       }
     } finally {
-      // Those before one that failed are written, so the document is read again in any case.
+      rest(true);
       replace(problems);
       if (current !== rev) await onWritten();
       rest(false);
     }
+    if (failures.length) throw Object.assign(failures[0], { reason: failures.map(({ reason }) => reason).join('\n') });
   }
 
   function send(files) {

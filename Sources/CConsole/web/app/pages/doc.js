@@ -32,7 +32,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   let loaded = { text: '{\n  "_id": ""\n}', rev: null };
   const ownID = h('input', { class: 'mono', autocapitalize: 'off', spellcheck: 'false', on: { input: takeID } });
   let timer = 0;
-  let [isSaving, isAskedAgain, isSending, isFocusBeside] = [false, false, false, false];
+  let [isSaving, isAskedAgain, isSending, wasFocusBeside] = [false, false, false, false];
   // Until the document is read there is nothing to save, copy or delete.
   let isRead = isNew;
   const acting = [];
@@ -132,14 +132,14 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     return false;
   }
 
-  /** While an attachment is sent the text rests: it would be saved on the revision before. The focus goes to the attachments of then. */
+  /** While an attachment is sent the text rests: it would be saved on the revision before. If the focus was beside it, it returns to the field for files. */
   function rest(isResting, isSent = false) {
     isSending = isSent;
-    if (isResting) isFocusBeside ||= side.contains(document.activeElement);
+    if (isResting) wasFocusBeside ||= side.contains(document.activeElement);
     shownText.inert = side.inert = isResting;
-    if (!isResting && isFocusBeside) {
+    if (!isResting && wasFocusBeside) {
       if (document.activeElement === document.body) side.querySelector('[type=file]')?.focus({ preventScroll: true });
-      isFocusBeside = false;
+      wasFocusBeside = false;
     }
     isRead = !isResting;
     for (const one of acting) one.disabled = isResting;

@@ -2,7 +2,7 @@
 import { loadFrame } from '../areas.js';
 import { read } from '../router.js';
 import { h } from './dom.js';
-import { dialog, errorBox } from './panel.js';
+import { dialog, tellFailed } from './panel.js';
 import { offered } from './toast.js';
 import { t } from '../words.js';
 
@@ -97,9 +97,8 @@ export async function openPalette() {
     const { openPalette: open } = await loadFrame();
     open(frame);
   } catch {
-    // What can't be loaded has no reason.
-    const body = errorBox(new Error(t.api.theServerDoesNotAnswer));
-    dialog({ title: t.toast.failed(t.main.searchOrRun), body, actions: [{ label: t.keys.close, run: () => true }] });
+    // A browser does not say why it could not load a module.
+    if (!document.querySelector('dialog[open]')) tellFailed(t.main.searchOrRun, new Error(t.api.theServerDoesNotAnswer));
   } finally { isOpening = false; }
 }
 

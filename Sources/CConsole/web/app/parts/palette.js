@@ -44,7 +44,7 @@ export async function openPalette(frame) {
     h('div', { class: 'row find-in' }, input), list, notes, count,
     h('div', { class: 'ft small muted', 'aria-hidden': 'true' }, hint(t.palette.upAndDown, t.palette.move), hint(t.palette.enter, t.palette.open),
       hint(`${t.keys.ctrl} ${t.palette.enter}`, t.palette.newTab), h('span', { class: 'end' }, t.palette.kinds)));
-  const found = { names: undefined, hasMore: false, more: [], ids: [] };
+  const found = { names: undefined, hasMore: false, more: [], ids: [], fault: null };
   let entries = [];
   let [active, timer, turn] = [0, 0, 0];
   let chosen = null;
@@ -112,14 +112,14 @@ export async function openPalette(frame) {
 
   async function readDatabases() {
     try {
-      Object.assign(found, await readNames({ signal: control.signal, ...QUIETLY }));
+      Object.assign(found, await readNames({ signal: control.signal, ...QUIETLY }), { fault: null });
       draw(true);
     } catch (error) {
       // Not everybody may list them; a name can be typed.
-      found.names = null;
+      Object.assign(found, { names: null, fault: isFault(error) ? error : null });
       if (!element.open) return;
       draw(true);
-      if (isFault(error)) replace(notes, errorBox(error, readDatabases));
+      showFault(found.fault, readDatabases);
     }
   }
 
@@ -138,7 +138,14 @@ export async function openPalette(frame) {
     if (mine !== turn || !element.open) return;
     Object.assign(found, { ids, more });
     draw(true);
-    if (fault) replace(notes, errorBox(fault, readMore));
+    if (fault) showFault(fault, readMore); else showFault(found.fault, readDatabases);
+  }
+
+  /** Shows why something could not be read, if it could not. */
+  function showFault(fault, read) {
+    if (!fault) return;
+    delete notes.dataset.empty;
+    replace(notes, errorBox(fault, () => { input.focus(); read(); }));
   }
 
   // The list.

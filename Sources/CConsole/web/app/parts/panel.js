@@ -153,6 +153,11 @@ export function dialog({ title, body, actions }) {
   });
 }
 
+/** Says that something failed, and why, until somebody has read it. */
+export function tellFailed(what, error) {
+  return dialog({ title: t.toast.failed(what), body: errorBox(error), actions: [{ label: t.keys.close, run: () => true }] });
+}
+
 /** Asks before something that can't be undone: the word must be typed. */
 export function confirmByTyping({ title, text, word, action, run }) {
   const input = h('input', { autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });

@@ -3,7 +3,7 @@
  * are never told here.
  */
 import { h, button, icon } from './dom.js';
-import { dialog, errorBox } from './panel.js';
+import { tellFailed } from './panel.js';
 import { t } from '../words.js';
 
 const STAY = 6000; // milliseconds
@@ -21,7 +21,7 @@ function dismiss(message) {
 /** Does what a message offers; why it failed stays on the page until somebody has read it. Whether the message has done its work. */
 async function act({ label, run }) {
   try { return await run() !== false; } catch (error) {
-    dialog({ title: t.toast.failed(label), body: errorBox(error), actions: [{ label: t.keys.close, run: () => true }] });
+    tellFailed(label, error);
     return false;
   }
 }

@@ -35,23 +35,23 @@ export default {
   },
   trial: {
     samplesHint: 'alle, eine ID, mi* oder count > 1', tried: 'Erprobt als', withTheRoles: 'Mit den Rollen', withThisNewDocument: 'Mit diesem neuen Dokument',
-    besideTheStoredOne: 'neben dem gespeicherten mit dieser ID; sonst werden gespeicherte Dokumente unverändert gespeichert', onTheFirst: 'Dokumente zum Erproben', of: 'Welche Dokumente',
+    besideTheStoredOne: 'neben dem gespeicherten mit dieser ID; sonst werden gespeicherte unverändert gespeichert', onTheFirst: 'Dokumente zum Erproben', of: 'Welche Dokumente',
     anUpdateFunction: 'Eine Update-Funktion wird hier nicht erprobt: sie beantwortet eine Anfrage.', line: line => `Zeile ${line}: `, rowsCount: n => count(n, 'Zeile', 'Zeilen'), partOf: a => `${a} von `,
     errorsCount: n => count(n, 'Fehler', 'Fehler'), ms: (a, docs, b, milliseconds) => `${a}${docs}${b}, ${milliseconds} ms`, reduced: 'zusammengefasst: ', key: 'Schlüssel', value: 'Wert', outcome: 'Ergebnis',
     loggedLinesCount: n => count(n, 'protokollierte Zeile', 'protokollierte Zeilen'), passes: 'besteht', isLeftOut: 'wird ausgelassen',
   },
   attachments: {
-    itsNameHasNoAddress: 'Browser ändern seine Adresse. Zum Entfernen nehmen Sie ihn im Text aus _attachments.', theFirst: (size, a) => `Die ersten ${size} von ${a}.`, download: 'Herunterladen',
-    aNewRevisionIsWritten: 'Es entsteht eine Revision ohne ihn.', replace: name => `${name} ersetzen`, thereIsAnAttachment: 'Es gibt einen dieses Namens.', replaceAction: 'Ersetzen',
-    sending: (name, size) => `${name} wird gesendet, ${size}…`, attachments: 'Anhänge', attachFiles: 'Dateien anhängen', orDropThemHere: 'oder hier ablegen', leave: 'Noch wird gesendet. Seite verlassen?',
+    itsNameHasNoAddress: 'Browser ändern seine Adresse. Entfernen Sie ihn im Text aus _attachments.', theFirst: (size, a) => `Die ersten ${size} von ${a}.`, download: 'Herunterladen',
+    aNewRevisionIsWritten: 'Es entsteht eine Revision ohne ihn.', replace: name => `${name} ersetzen`, thereIsAnAttachment: 'Ein Anhang heißt schon so.', replaceAction: 'Ersetzen',
+    sending: (name, size) => `${name} wird gesendet, ${size}…`, attachments: 'Anhänge', attachFiles: 'Dateien anhängen', orDropThemHere: 'oder hier ablegen', leave: 'Noch wird gesendet. Verlassen?',
   },
   clash: {
     somebodyElseHasDeleted: 'Inzwischen hat jemand anders es gelöscht', nothingIsOverwrittenSavedWithout: 'Nichts wird überschrieben. Ohne Revision gespeichert, legt der Text das Dokument neu an.',
-    takeOutTheRevision: 'Revision herausnehmen', theirs: 'fremd', mine: 'eigen', somebodyElseHasSavedMeanwhile: 'Inzwischen hat jemand anders gespeichert', chooseForEachMemberThen: 'Wählen Sie für jedes Feld, übernehmen Sie dann das Ergebnis, und speichern Sie.', takeIntoTheText: 'In den Text übernehmen',
+    takeOutTheRevision: 'Revision herausnehmen', theirs: 'fremd', mine: 'eigen', somebodyElseHasSavedMeanwhile: 'Inzwischen hat jemand anders gespeichert', chooseForEachMemberThen: 'Wählen Sie für jedes Feld, übernehmen Sie das Ergebnis, und speichern Sie.', takeIntoTheText: 'In den Text übernehmen',
   },
   editor: {
     notFound: 'Das steht nicht im Text.', thisTextIsLong: 'Dieser Text ist lang. Er wird in Teilen bearbeitet, damit die Seite schnell bleibt. ', editTheLinesInSight: 'Sichtbare Zeilen bearbeiten', find: 'Suchen ', next: 'Weiter',
-    theseAreTheLines: first => `Das sind die Zeilen ab ${first}; andere bleiben. `, showAll: 'Alle zeigen',
+    theseAreTheLines: first => `Das sind die Zeilen ab ${first}; alle anderen bleiben. `, showAll: 'Alle zeigen',
   },
   plans: {
     anotherFitsAsWell: 'ein anderer passt genauso gut und kommt nach seinem Namen zuerst', anEmptySelectorAsks: 'ein leerer Selektor fragt nach jedem Dokument', theQueryNamesAnotherOne: 'die Abfrage nennt einen anderen',
@@ -179,11 +179,11 @@ export default {
     whenLabel: 'wann', operationLabel: 'Vorgang', changes: 'Änderungen', undoAll: 'Alles rückgängig…', undoAllOperations: id => `Alle Vorgänge an ${id} rückgängig…`,
     operationsAreRecordedFromNow: 'Von jetzt an werden Vorgänge aufgezeichnet, bis ein Gegenüber sie hat.',
     allRecordedOperationsAreForgotten: 'Alle aufgezeichneten Vorgänge werden endgültig vergessen. Die Dokumente bleiben.', stopTheJournalHeading: 'Journal beenden', keep: 'Behalten',
-    stop: 'Beenden', undo: id => `${id} rückgängig`, allOperationsOnThisDocument: 'Alle Vorgänge an diesem Dokument, die noch bei keinem Gegenüber sind, werden rückgängig gemacht. Änderungen anderer bleiben.', readAgain: 'Neu laden',
+    stop: 'Beenden', undo: id => `${id} rückgängig`, allOperationsOnThisDocument: 'Alle Vorgänge an diesem Dokument, die noch kein Gegenüber hat, werden rückgängig gemacht. Änderungen anderer bleiben.', readAgain: 'Neu laden',
   },
   play: {
     play: 'Ausprobieren', title: 'Wie Konflikte beigelegt werden', tryIt: 'Ausprobieren: zwei Geräte, ein Server und ein Konflikt, der beigelegt wird',
-    intro: 'Zwei Geräte bearbeiten denselben Eintrag einer Einkaufsliste, während sie offline sind. Jedes ist eine Datenbank hier, und ebenso der Server zwischen ihnen; am Ende werden sie gelöscht.',
+    intro: 'Zwei Geräte bearbeiten denselben Eintrag einer Einkaufsliste, während sie offline sind. Jedes ist hier eine Datenbank, auch der Server zwischen ihnen; am Ende werden sie gelöscht.',
     needsAnAdministrator: 'Hier werden Datenbanken angelegt; das darf nur ein Administrator. Melden Sie sich als einer an.', start: 'Drei Datenbanken anlegen und beginnen', earlierVisits: 'Datenbanken früherer Besuche',
     stillThere: 'Sie wurden damals nicht gelöscht.', playOn: 'Weitermachen', deleteDatabases: n => `${count(n, 'Datenbank', 'Datenbanken')} löschen`, deleted: n => `${count(n, 'Datenbank', 'Datenbanken')} gelöscht.`,
     anna: 'Annas Telefon', ben: 'Bens Laptop', nothingHere: 'Hier ist noch nichts angekommen.', inConflict: n => `▲ im Konflikt, ${count(n, 'Blatt', 'Blätter')}`,
@@ -280,7 +280,7 @@ export default {
     deleteMany: n => `${documents(n)} löschen`, mergedKeptDeleted: (merged, kept, deleted) => `${merged} zusammengeführt, ${kept} als ein Blatt behalten, ${deleted} gelöscht`,
     theseAreDeleted: a => `${a} mit allen Bearbeitungen gelöscht, auf jeder Kopie. Alle anderen dieses Laufs werden zuerst beigelegt.`, isAre: n => count(n, 'Dokument wird', 'Dokumente werden'),
     losesCount: n => `${count(n, 'Änderung geht', 'Änderungen gehen')} verloren`, areSettledEveryCopy: a => `${a} beigelegt. Jede Kopie, die sie nach derselben Regel beilegt, schreibt dieselben Revisionen.`, rehearse: 'Probelauf',
-    aRehearsalWritesNothing: 'Ein Probelauf schreibt nichts. Ein Lauf darf jederzeit abbrechen: Beigelegtes bleibt, und nichts wird zweimal beigelegt.',
+    aRehearsalWritesNothing: 'Ein Probelauf schreibt nichts. Ein Lauf darf jederzeit abbrechen: Beigelegtes bleibt.',
   },
   users: {
     new: 'Neuer Benutzer', readingTheUsers: 'Benutzer werden gelesen', noNameBeginsSo: part => `Kein Benutzer passt zu „${part}“`,
