@@ -33,7 +33,7 @@ def measure(pattern, env):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--count", type=int, default=20, help="how many tests are shown")
+    arguments.add_argument("--count", type=int, default=20, help="how many suites and tests are shown")
     arguments.add_argument("--suites", type=int, default=40, help="of how many suites each test is run alone")
     arguments.add_argument("--only", default="", help="suites whose names have this")
     given = arguments.parse_args()
@@ -46,8 +46,11 @@ def main():
             suites[suite].append("`" + test if "/`" in line else test)
     times = {suite: measure(f"^{re.escape(suite)}/", env)[0] for suite in suites}
     print(f"{len(suites)} suites, each alone: {sum(times.values()):.0f} s", flush=True)
+    slowest = sorted(times, key=times.get, reverse=True)
+    for suite in slowest[:given.count]:
+        print(f"{times[suite]:7.1f} s  {suite}", flush=True)
     found = []
-    for suite in sorted(times, key=times.get, reverse=True)[:given.suites]:
+    for suite in slowest[:given.suites]:
         for test in suites[suite]:
             passed, used = measure("^" + re.escape(f"{suite}/{test}"), env)
             found.append((passed, used, suite.split(".", 1)[-1], re.sub(r"`\(.*|[`()]", "", test)))
