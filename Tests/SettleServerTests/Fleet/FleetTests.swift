@@ -1,10 +1,11 @@
+import Dispatch
 import SettleFleet
 import Testing
 
 /// Fleets of devices that edit documents of one server: a seed that breaks a rule says how it is repeated.
 ///
-/// They run one by one, because a run hardly ever waits: several would take all threads that other tests' tasks have. Together
-/// they take the longest of all suites, so they go before other tests' tasks.
+/// They run one by one on a thread of their own, because a run hardly ever waits: it would keep a thread that other tests'
+/// tasks share, or wait for one of these after each seed.
 @Suite(.serialized, .timeLimit(.minutes(30))) struct FleetTests {
     @Test func `a fleet becomes quiet and equal and loses nothing`() async throws {
         let failure = try await firstFailure(in: 0..<80)
@@ -47,6 +48,16 @@ import Testing
     private func firstFailure(
         _ options: FleetOptions = FleetOptions(), in seeds: Range<UInt64>
     ) async throws -> FleetFailure? {
-        try await Task(priority: .high) { try await Fleet(options).failure(in: seeds) }.value
+        try await Task(executorPreference: OwnThread()) { try await Fleet(options).failure(in: seeds) }.value
+    }
+}
+
+/// Runs tasks one after the other, beside the threads that all tasks share.
+private final class OwnThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "settle.fleet")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
