@@ -1,22 +1,20 @@
-import Dispatch
 import SettleFleet
 import Testing
 
 /// Fleets of devices that edit documents of one server: a seed that breaks a rule says how it is repeated.
 ///
-/// They run one by one on a thread of their own, because a run hardly ever waits: it would keep a thread that other tests'
-/// tasks share, or wait for one of these after each seed.
+/// They run one by one, because a run hardly ever waits: several would take all threads that other tests' tasks have.
 @Suite(.serialized, .timeLimit(.minutes(30))) struct FleetTests {
     @Test func `a fleet becomes quiet and equal and loses nothing`() async throws {
-        let failure = try await firstFailure(in: 0..<80)
+        let failure = try await Fleet().failure(in: 0..<80)
         #expect(failure == nil, "\(failure?.description ?? ""); repeat it: settle-simulate --fleet --rounds 1 --seed N")
     }
 
     @Test(arguments: PlantedFault.allCases)
     func `a fault of the server is found within two thousand seeds`(fault: PlantedFault) async throws {
-        let found = try await firstFailure(FleetOptions(fault: fault), in: 0..<2000)
+        let found = try await Fleet(FleetOptions(fault: fault)).failure(in: 0..<2000)
         let failure = try #require(found, "no seed finds \(fault.rawValue)")
-        let without = try await firstFailure(in: failure.seed..<failure.seed + 1)
+        let without = try await Fleet().failure(in: failure.seed..<failure.seed + 1)
         #expect(without == nil, "seed \(failure.seed) breaks a rule without the fault, too")
     }
 
@@ -26,7 +24,7 @@ import Testing
         ]
             as [UInt64])
     func `a seed that has found a fault of the server or of the models holds`(seed: UInt64) async throws {
-        let failure = try await firstFailure(in: seed..<seed + 1)
+        let failure = try await Fleet().failure(in: seed..<seed + 1)
         #expect(failure == nil, "\(failure?.description ?? "")")
     }
 
@@ -40,24 +38,8 @@ import Testing
 
     @Test func `a seed says the same when it is repeated`() async throws {
         let options = FleetOptions(fault: .unlistedBlobs)
-        let first = try #require(try await firstFailure(options, in: 0..<2000))
-        let second = try await firstFailure(options, in: first.seed..<first.seed + 1)
+        let first = try #require(try await Fleet(options).failure(in: 0..<2000))
+        let second = try await Fleet(options).failure(in: first.seed..<first.seed + 1)
         #expect(second?.rule == first.rule && second?.devices == first.devices)
-    }
-
-    private func firstFailure(
-        _ options: FleetOptions = FleetOptions(), in seeds: Range<UInt64>
-    ) async throws -> FleetFailure? {
-        try await Task(executorPreference: OwnThread()) { try await Fleet(options).failure(in: seeds) }.value
-    }
-}
-
-/// Runs tasks one after the other, beside the threads that all tasks share.
-private final class OwnThread: TaskExecutor {
-    private let queue = DispatchQueue(label: "settle.fleet")
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
