@@ -1,5 +1,5 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 256e2fb40a372fff3e0ac80474e50f962b110ef54c21ff9daf7e48fdae111250
+// The sources, web:  SHA-256 92cfe89ac326e46ab1761f3bfeef5feaf830df45fab007e87c40f7eaa8ed6c80
 // Made of them, built: SHA-256 7691ec47181d2f88a490f878e599e57e5b666e722cae00573b0886533b9a5c4f
 #include "CConsole.h"
 

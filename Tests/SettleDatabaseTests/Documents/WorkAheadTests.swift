@@ -168,6 +168,14 @@ import Testing
         }
     }
 
+    @Test func `a conflict that a rule leaves is decided at its turn, which may find it settled`() throws {
+        try withTemporaryDatabase(.file) { database in
+            try makeBranches("d", 1, in: database)
+            let policy = ConflictPolicy.custom("leave") { _ in .leaveConflicted }
+            #expect(EarlyDecision(LocalSource("d", in: database), policy) == nil)
+        }
+    }
+
     @Test func `a rule of the app is called on the caller's thread`() throws {
         try withTemporaryDatabase(.file) { database in
             for number in 1...5 { try makeBranches(DocumentID(unchecked: "d\(number)"), number, in: database) }

@@ -33,7 +33,7 @@ final class TLSProcess {
         }
         let line = text.split(separator: "\n").first { $0.hasPrefix("ACCEPT ") }
         guard let line, let port = line.split(separator: ":").last.flatMap({ Int($0) }) else {
-            kill(process.processIdentifier, SIGKILL)
+            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
             throw RawPeer.Failure("openssl s_server: \(text)")
         }
         (self.process, self.port) = (process, port)

@@ -111,6 +111,7 @@ export function attachmentList({ db, id, rev, newest, stubs, signal, mayWrite, r
         }
       }
     } finally {
+      // What was sent is written: the page may be left, and the document is read again.
       rest(true);
       replace(problems);
       if (current !== rev) await onWritten();
