@@ -11,6 +11,8 @@
 #                                     how the cost of a request grows with the database; not a part of all
 #   SIZES=1000,10000,100000 Benchmarks/run.sh databases
 #                                     how it grows with the number of databases; not a part of all
+#   COUCHDB=FOLDER Benchmarks/run.sh beside
+#                                     the same load on a CouchDB, in turns; not a part of all. docs/PERFORMANCE.md says how to build one
 #   NUMBER=10000 Benchmarks/run.sh replications
 #                                     how continuous replications take turns; not a part of all
 #   DEVICES=1000 Benchmarks/run.sh devices --seconds 120
@@ -56,6 +58,15 @@ serve() {
     running=("$server")
     wait_for "http://127.0.0.1:$port/"
 }
+# Installs what makes requests on many connections.
+install_wrk() {
+    if ! command -v wrk >/dev/null && command -v apt-get >/dev/null; then
+        echo "installing the Debian package wrk, which makes requests on many connections"
+        as_root=()
+        [[ $(id -u) == 0 ]] || as_root=(sudo)
+        ${as_root[@]+"${as_root[@]}"} apt-get install -y -q wrk </dev/null
+    fi
+}
 wants() { [[ $what == all || $what == "$1" ]]; }
 
 if wants tree; then "$bin/TreeBenchmark" "$runs"; fi
@@ -96,12 +107,7 @@ if wants million; then
 fi
 if wants server; then
     # A client and a server on one machine: what counts is the ratio to the floor, and what else the machine had to do.
-    if ! command -v wrk >/dev/null && command -v apt-get >/dev/null; then
-        echo "installing the Debian package wrk, which makes requests on many connections"
-        as_root=()
-        [[ $(id -u) == 0 ]] || as_root=(sudo)
-        ${as_root[@]+"${as_root[@]}"} apt-get install -y -q wrk </dev/null
-    fi
+    install_wrk
     prepare_serving
     ulimit -n "$(ulimit -Hn)"
 
@@ -140,6 +146,11 @@ if wants replication; then
     if [[ -n ${server:-} && -e /proc/$server/status ]]; then
         echo "peak memory of the server: $(awk '/VmHWM/ { print int($2 / 1024) }' "/proc/$server/status") MiB"
     fi
+fi
+if [[ $what == beside ]]; then
+    install_wrk
+    prepare_serving
+    python3 server/beside.py --settle "$settle" --couchdb "${COUCHDB:?names the folder of a release of CouchDB}" --runs "$runs" "${@:2}"
 fi
 if [[ $what == growth ]]; then
     prepare_serving

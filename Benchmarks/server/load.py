@@ -9,8 +9,8 @@
     changes    _changes?include_docs, all in one answer        alldocs    _all_docs?include_docs, the same
     replicate  _replicate from bench_bulk to a new database of the same server, after bulk; not by default
 
-With --pid it also says how much memory the server has, and which part of the machine others used in the meantime: above a
-few per cent a rate is a lower bound. The databases bench_one, bench_bulk, bench_many and bench_copy are made and removed.
+With --pid it also says how much memory the server has, its processor time for each operation, and which part of the machine others used
+in the meantime: above a few per cent a rate is a lower bound. With --json it prints the figures of each run instead. The databases bench_one, bench_bulk, bench_many and bench_copy are made and removed.
 """
 import argparse
 import json
@@ -34,6 +34,7 @@ options.add_argument("--docs", type=int, default=50_000)
 options.add_argument("--single", type=int, default=1_000, help="documents of the tests on one connection")
 options.add_argument("--seconds", type=int, default=3, help="how long a test by wrk takes")
 options.add_argument("--tests", default="put,get,up,bulk,getmany,putmany,changes,alldocs")
+options.add_argument("--json", action="store_true", help="print the figures of each run as JSON")
 given = options.parse_args()
 words = "time person year way day thing man world life hand part child eye woman place work week case point".split()
 chance = random.Random(42)
@@ -65,12 +66,13 @@ def fresh(database):
     client.ask("PUT", database)
 
 
-def one_by_one(requests):
+def one_by_one(requests, each=1):
+    """Sends requests; gives how many operations of which each has some were done, and the seconds that they took. So do all tests."""
     began = time.perf_counter()
     for text in requests:
         if client.exchange(text)[0] not in (200, 201):
             raise SystemExit("a request was refused")
-    return len(requests) / (time.perf_counter() - began)
+    return len(requests) * each, time.perf_counter() - began
 
 
 def put():
@@ -86,7 +88,7 @@ def get():
 def bulk():
     fresh("/bench_bulk")
     requests = [client.request("POST", "/bench_bulk/_bulk_docs", batch) for batch in batches]
-    return one_by_one(requests) / len(requests) * given.docs
+    return one_by_one(requests, given.docs / len(requests))
 
 
 def wrk(script):
@@ -97,7 +99,8 @@ def wrk(script):
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     if "Non-2xx" in said:
         raise SystemExit(said)
-    return float(re.search(r"Requests/sec:\s*([\d.]+)", said)[1])
+    made, seconds = re.search(r"(\d+) requests in ([\d.]+)s", said).groups()
+    return int(made), float(seconds)
 
 
 def putmany():
@@ -123,7 +126,7 @@ def listing(path, mark):
     seconds = time.perf_counter() - began
     if answer.count(mark) < given.docs * 0.99:
         raise SystemExit("rows are missing")
-    return given.docs / seconds
+    return given.docs, seconds
 
 
 def changes():
@@ -138,39 +141,50 @@ def replicate():
     fresh("/bench_copy")
     login = {"basic": {"username": given.user, "password": given.password}}
     job = {side: {"url": f"{given.url}/{name}", "auth": login} for side, name in (("source", "bench_bulk"), ("target", "bench_copy"))}
-    return one_by_one([client.request("POST", "/_replicate", json.dumps(job).encode())]) * given.docs
+    return one_by_one([client.request("POST", "/_replicate", json.dumps(job).encode())], given.docs)
 
 
 tick = os.sysconf("SC_CLK_TCK")
 
 
 def used():
-    """Seconds of processors used by all, and by the server and this script."""
+    """Seconds of processors used by all, by this script, and by the server; and the time."""
     with open("/proc/stat") as file:
         numbers = [int(word) for word in file.readline().split()[1:]]
     times = os.times()
-    own = times.user + times.system + times.children_user + times.children_system
+    server = 0
     if given.pid:
         with open(f"/proc/{given.pid}/stat") as file:
             parts = file.read().rsplit(")", 1)[1].split()
-        own += (int(parts[11]) + int(parts[12])) / tick
-    return sum(numbers[i] for i in (0, 1, 2, 5, 6)) / tick, own, time.perf_counter()
+        server = (int(parts[11]) + int(parts[12])) / tick
+    own = times.user + times.system + times.children_user + times.children_system
+    return sum(numbers[i] for i in (0, 1, 2, 5, 6)) / tick, own, server, time.perf_counter()
 
 
-rates, others = {}, {}
+tests = given.tests.split(",")
+rates, costs, others = ({test: [] for test in tests} for _ in range(3))
 for _ in range(given.runs):
-    for test in given.tests.split(","):
+    for test in tests:
         before = used()
-        rates.setdefault(test, []).append(globals()[test]())
-        after = used()
-        share = ((after[0] - before[0]) - (after[1] - before[1])) / (after[2] - before[2]) / os.cpu_count()
-        others.setdefault(test, []).append(max(0, share))
-for test, values in rates.items():
-    noise = f"   others used {statistics.median(others[test]):.0%}" if given.pid else ""
-    print(f"{test:8} {statistics.median(values):9,.0f}/s   ({min(values):,.0f} to {max(values):,.0f}){noise}", flush=True)
+        done, seconds = globals()[test]()
+        whole, own, server, passed = (after - begun for after, begun in zip(used(), before))
+        rates[test].append(done / seconds)
+        costs[test].append(server / done * 1_000_000)
+        others[test].append(max(0, (whole - own - server) / passed / os.cpu_count()))
+memory = {}
 if given.pid:
     with open(f"/proc/{given.pid}/smaps_rollup") as file:
-        sizes = {line.split(":")[0]: int(line.split()[1]) // 1024 for line in file if "kB" in line}
-    print(f"memory at the end: {sizes['Rss']} MiB resident, {sizes['Pss']} MiB its own share")
+        memory = {line.split(":")[0]: int(line.split()[1]) // 1024 for line in file if "kB" in line}
+    with open(f"/proc/{given.pid}/status") as file:
+        memory["Peak"] = next(int(line.split()[1]) // 1024 for line in file if line.startswith("VmHWM"))
 for database in ("/bench_one", "/bench_bulk", "/bench_many", "/bench_copy"):
     client.ask("DELETE", database, good=(200, 404))
+if given.json:
+    print(json.dumps({"rates": rates, "microseconds": costs, "others": others, "memory": memory}))
+    raise SystemExit
+for test, values in rates.items():
+    server = f"   {statistics.median(costs[test]):6,.0f} µs of the server's processor" if given.pid else ""
+    noise = f"   others used {statistics.median(others[test]):.0%}" if given.pid else ""
+    print(f"{test:9} {statistics.median(values):9,.0f}/s   ({min(values):,.0f} to {max(values):,.0f}){server}{noise}")
+if given.pid:
+    print(f"memory: {memory['Rss']} MiB at the end, of which {memory['Pss']} MiB are its own share, and {memory['Peak']} MiB at most")

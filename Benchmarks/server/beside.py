@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Puts the same load on Settle and on a CouchDB, in turns on one machine, and prints the ratios of the medians.
+
+    beside.py --settle PROGRAM --couchdb FOLDER [--runs 5] [--docs 50000] [--seconds 3] [--tests put,get,…] [--spinning 2] [--json]
+
+FOLDER is a release of CouchDB, such as `rel/couchdb` after `make release` in its source; docs/PERFORMANCE.md says how to build one. In each
+run each server starts with an empty folder and stock settings, on a free port, has the load of `load.py`, and ends. Settle's server has
+full durability, which is its default. The processor time is that of the server: for CouchDB, of its Erlang process. --spinning lets so
+many processes compute meanwhile, for which the tests on one connection are interesting.
+"""
+import argparse
+import atexit
+import json
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+TESTS = "put,putmany,get,bulk,getmany,changes,alldocs,replicate"
+NAMES = {
+    "put": "put, one connection", "putmany": "put, 16 connections", "get": "get, one connection", "getmany": "get, 16 connections",
+    "bulk": "_bulk_docs", "changes": "_changes?include_docs", "alldocs": "_all_docs?include_docs", "replicate": "_replicate",
+    "up": "_up, 16 connections",
+}
+PASSWORD = "beside"
+
+options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
+options.add_argument("--settle", required=True, help="the tool, built for release")
+options.add_argument("--couchdb", required=True, help="the folder of a release of CouchDB")
+options.add_argument("--runs", type=int, default=5)
+options.add_argument("--docs", default="50000")
+options.add_argument("--seconds", default="3", help="how long a test on 16 connections takes")
+options.add_argument("--tests", default=TESTS)
+options.add_argument("--spinning", type=int, default=0, help="how many processes compute meanwhile")
+options.add_argument("--json", action="store_true", help="print the figures of each run as JSON")
+given = options.parse_args()
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def start_settle(folder, port):
+    return subprocess.Popen(
+        [os.path.abspath(given.settle), "serve", "--quiet", "--data", folder, "--port", str(port), "--admin", "admin"],
+        env=os.environ | {"SETTLE_ADMIN_PASSWORD": PASSWORD}, stdout=subprocess.DEVNULL)
+
+
+def start_couchdb(folder, port):
+    """Starts a CouchDB that writes to this folder alone, and needs no process for the names of Erlang's nodes."""
+    release = os.path.abspath(given.couchdb)
+    settings = os.path.join(folder, "bench.ini")
+    with open(settings, "w") as file:
+        file.write(
+            f"[couchdb]\ndatabase_dir = {folder}\nview_index_dir = {folder}\nsingle_node = true\n[smoosh]\nstate_dir = {folder}\n"
+            f"[chttpd]\nport = {port}\nbind_address = 127.0.0.1\n[log]\nwriter = file\nfile = {folder}/log\n[admins]\nadmin = {PASSWORD}\n")
+    stock = [os.path.join(release, "etc", name) for name in ("default.ini", "local.ini")]
+    return subprocess.Popen(
+        [os.path.join(release, "bin", "couchdb")],
+        env=os.environ | {
+            "COUCHDB_INI_FILES": " ".join([*stock, settings]), "ERL_FLAGS": f"-start_epmd false -erl_epmd_port {free_port()}"},
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def await_answer(process, port):
+    for _ in range(600):
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/_up", timeout=5).close()
+            return
+        except OSError:
+            if process.poll() is not None:
+                sys.exit(f"the server ended with {process.returncode}")
+            time.sleep(0.05)
+    sys.exit("the server did not answer within 30 s")
+
+
+def measure(start):
+    folder, port = tempfile.mkdtemp(), free_port()
+    process = start(folder, port)
+    try:
+        await_answer(process, port)
+        # Both hash the password of the administrator after their start.
+        time.sleep(3)
+        load = os.path.join(os.path.dirname(os.path.abspath(__file__)), "load.py")
+        said = subprocess.run(
+            [sys.executable, load, "--url", f"http://127.0.0.1:{port}", "--password", PASSWORD, "--pid", str(process.pid), "--runs", "1",
+             "--docs", given.docs, "--seconds", given.seconds, "--tests", given.tests, "--json"],
+            stdout=subprocess.PIPE, text=True, check=True).stdout
+        return json.loads(said)
+    finally:
+        process.terminate()
+        process.wait()
+        shutil.rmtree(folder)
+
+
+for _ in range(given.spinning):
+    spinning = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    atexit.register(spinning.wait)
+    atexit.register(spinning.kill)
+
+runs = {"couchdb": [], "settle": []}
+for number in range(given.runs):
+    for name, start in (("couchdb", start_couchdb), ("settle", start_settle)):
+        runs[name].append(measure(start))
+        print(f"{name}, run {number + 1} of {given.runs}", file=sys.stderr, flush=True)
+if given.json:
+    print(json.dumps(runs))
+    sys.exit()
+
+
+def median(name, kind, test):
+    return statistics.median(run[kind][test][0] for run in runs[name])
+
+
+print(f"{'':24} {'CouchDB':>10} {'settle':>10} {'ratio':>7}    processor, µs: CouchDB, settle    others used")
+for test in given.tests.split(","):
+    couchdb, settle = (median(name, "rates", test) for name in runs)
+    costs = [median(name, "microseconds", test) for name in runs]
+    others = max(median(name, "others", test) for name in runs)
+    print(f"{NAMES[test]:24} {couchdb:10,.0f} {settle:10,.0f} {settle / couchdb:7.1f}    {costs[0]:14,.0f} {costs[1]:14,.0f} {others:18.0%}")
+peaks = [statistics.median(run["memory"]["Peak"] for run in runs[name]) for name in runs]
+print(f"{'peak memory, MiB':24} {peaks[0]:10,.0f} {peaks[1]:10,.0f} {peaks[1] / peaks[0]:7.2f}")
