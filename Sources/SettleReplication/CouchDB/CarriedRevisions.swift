@@ -11,7 +11,7 @@ internal import SettleDatabase
 ///        └──→ documents ──→ here ──→ ``CouchDBPeer/revisions(_:budget:)`` dequeues what is asked for, and fetches the rest
 ///
 /// Memory is bounded: the documents of the two newest pages are kept, and a page ends after ``Pace/bytes``. One that was dropped is
-/// fetched like any other.
+/// fetched like any other. Pages of a near server are short, since another request costs little there.
 struct CarriedRevisions: Sendable {
     /// How much one request for changes asks for.
     struct Pace: Sendable {
@@ -28,6 +28,8 @@ struct CarriedRevisions: Sendable {
         private(set) var rows = 0
         /// Whether a row was too long to be read.
         var hasLong = false
+        /// The time from the request to the beginning of its answer.
+        var delay = Duration.zero
         fileprivate var revisions: [DocumentID: PeerRevision] = [:]
 
         /// Adds a row, with its document if that can be used.
@@ -51,9 +53,13 @@ struct CarriedRevisions: Sendable {
     private var older: [DocumentID: PeerRevision] = [:]
     /// The average size of a row in bytes; `nil` before the first page.
     private var rowBytes: Int?
+    private var isNear = false
     /// The rows of the first page, which tells how long the documents are.
     private static let firstRows = 100
     private static let pageBytes = 2 << 20
+    private static let nearPageBytes = 512 << 10
+    /// The longest delay of a near server.
+    private static let nearDelay = Duration.milliseconds(10)
     /// Documents above this average gain nothing.
     private static let longestAverage = 4 << 10
 
@@ -65,8 +71,9 @@ struct CarriedRevisions: Sendable {
         guard isPossible else { return nil }
         guard let rowBytes else { return Pace(rows: min(limit, Self.firstRows), bytes: Self.pageBytes) }
         guard rowBytes <= Self.longestAverage else { return nil }
+        let bytes = isNear ? Self.nearPageBytes : Self.pageBytes
         // Some rows more than usually fit, since an answer that is not read to its end costs its connection.
-        return Pace(rows: max(1, min(limit * 8, Self.pageBytes / rowBytes)), bytes: Self.pageBytes / 2 * 3)
+        return Pace(rows: max(1, min(limit * 8, bytes / rowBytes)), bytes: bytes / 2 * 3)
     }
 
     /// Keeps what came with a page. If few of its documents can be used, the next pages come without them.
@@ -74,6 +81,7 @@ struct CarriedRevisions: Sendable {
         guard page.rows > 0 || page.hasLong else { return }
         let isUseful = !page.hasLong && page.revisions.count * 2 >= page.rows
         rowBytes = isUseful ? page.bytes / page.rows : .max
+        isNear = page.delay < Self.nearDelay
         (older, newest) = (newest.revisions, page)
     }
 

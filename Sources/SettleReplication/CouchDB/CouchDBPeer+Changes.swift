@@ -49,6 +49,7 @@ extension CouchDBPeer {
         }
         request.wantsContents = pace != nil
         let asked = ChangesParameters(request, heartbeat: heartbeat)
+        let begin = now()
         do {
             let response = try await calls.stream(
                 asked.body == nil ? "GET" : "POST", "_changes", query: asked.query, json: asked.body
@@ -56,7 +57,7 @@ extension CouchDBPeer {
                 $0.acceptsCompression = request.wait == nil
                 $0.idleTimeout = heartbeat.map { $0 * 2 + Self.grace } ?? ((request.wait ?? .zero) + .seconds(60))
             }
-            return try await read(response, request, progress, pace)
+            return try await read(response, request, progress, pace, delay: now() - begin)
         } catch is TooLongToCarry {
             request.wantsContents = false
             return try await page(request, heartbeat: heartbeat, progress: progress)
@@ -72,10 +73,12 @@ extension CouchDBPeer {
     private struct TooLongToCarry: Error {}
 
     private func read(
-        _ response: HTTPResponse, _ request: ChangesRequest, _ progress: FeedProgress, _ pace: CarriedRevisions.Pace?
+        _ response: HTTPResponse, _ request: ChangesRequest, _ progress: FeedProgress, _ pace: CarriedRevisions.Pace?,
+        delay: Duration
     ) async throws -> ChangesPage {
         var changes: [ChangedDocument] = []
         var carried = CarriedRevisions.Page()
+        carried.delay = delay
         defer { if pace != nil { learnt.withLock { [carried] in $0.carried.add(carried) } } }
         var last = request.since
         let limit = max(1, request.limit)

@@ -152,6 +152,20 @@ import Testing
         #expect(carried.dequeue([asked[3]], budget: 0).map(\.id) == ["b"], "the first one whatever its size")
     }
 
+    @Test func `a page of a near server has a quarter of the bytes of a far one`() throws {
+        var carried = CarriedRevisions()
+        carried.isPossible = true
+        func bytes(after delay: Duration) throws -> Int {
+            var answer = try page(["a", "b"])
+            answer.delay = delay
+            carried.add(answer)
+            return try #require(carried.pace(of: 1_000_000)).bytes
+        }
+        let near = try bytes(after: .milliseconds(1))
+        #expect(try bytes(after: .milliseconds(100)) == near * 4)
+        #expect(try bytes(after: .milliseconds(1)) == near, "a phone comes home")
+    }
+
     @Test func `two pages are kept, and useless or long ones turn it off`() throws {
         var carried = CarriedRevisions()
         #expect(carried.pace(of: 1000) == nil)
