@@ -113,7 +113,7 @@ let package = Package(
         .target(
             name: "SettleMobile",
             dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase"],
-            swiftSettings: strict),
+            swiftSettings: hot),
         .target(
             name: "SettleReplication",
             dependencies: [
@@ -196,7 +196,7 @@ let package = Package(
                 "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "SettleHTTP", "SettleMobile",
                 "SettleReplication", "SettleServer", "SettleTesting", "Settle",
             ],
-            swiftSettings: strict),
+            swiftSettings: hot),
 
         .testTarget(
             name: "SettleMobileTests", dependencies: ["SettleMobile", "SettlePlatform", "SettleTesting"],

@@ -1,10 +1,13 @@
+import Dispatch
 import SettleFleet
+import SettlePlatform
 import Testing
 
 /// Fleets of devices that edit documents of one server: a seed that breaks a rule says how it is repeated.
 ///
-/// They run one by one, because a run hardly ever waits: several would take all threads that other tests' tasks have.
-@Suite(.serialized, .timeLimit(.minutes(30))) struct FleetTests {
+/// They run one after the other on a thread of their own. A run hardly ever waits, so on the threads of other tests' tasks several runs
+/// would take all of them; and one that let those tasks go first would end last, since thousands of them come before each of its turns.
+@Suite(.timeLimit(.minutes(30)), .ownThread) struct FleetTests {
     @Test func `a fleet becomes quiet and equal and loses nothing`() async throws {
         let failure = try await Fleet().failure(in: 0..<80)
         #expect(failure == nil, "\(failure?.description ?? ""); repeat it: settle-simulate --fleet --rounds 1 --seed N")
@@ -41,5 +44,44 @@ import Testing
         let first = try #require(try await Fleet(options).failure(in: 0..<2000))
         let second = try await Fleet(options).failure(in: first.seed..<first.seed + 1)
         #expect(second?.rule == first.rule && second?.devices == first.devices)
+    }
+}
+
+/// Lets the tests of a suite run on one thread that other tests do not use, one after the other.
+private struct OwnThread: SuiteTrait, TestTrait, TestScoping {
+    private static let thread = Result { try SerialThread() }
+    var isRecursive: Bool { true }
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await withTaskExecutorPreference(try Self.thread.get()) { try await function() }
+    }
+}
+
+extension Trait where Self == OwnThread {
+    fileprivate static var ownThread: Self { Self() }
+}
+
+/// An executor with a thread of its own, which the queues of Dispatch would share with all other tasks.
+private final class SerialThread: TaskExecutor {
+    private let jobs = Guarded<[UnownedJob]>([])
+    private let count = DispatchSemaphore(value: 0)
+
+    /// Starts the thread, which never ends.
+    init() throws {
+        try SystemThread.detach { [self] in
+            while true {
+                count.wait()
+                let job = jobs.withLock { $0.removeFirst() }
+                job.runSynchronously(on: asUnownedTaskExecutor())
+            }
+        }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+        count.signal()
     }
 }
