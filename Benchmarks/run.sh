@@ -18,6 +18,7 @@
 #   DEVICES=1000 Benchmarks/run.sh devices --seconds 120
 #                                     many devices that sync; not a part of all; .build/release/DeviceBenchmark --help
 set -euo pipefail
+if [[ ${1:-} == beside ]]; then COUCHDB=$(realpath "${COUCHDB:?names the folder of a release of CouchDB}"); fi
 cd "$(dirname "$0")"
 runs=${RUNS:-5}
 what=${1:-all}
@@ -150,7 +151,7 @@ fi
 if [[ $what == beside ]]; then
     install_wrk
     prepare_serving
-    python3 server/beside.py --settle "$settle" --couchdb "${COUCHDB:?names the folder of a release of CouchDB}" --runs "$runs" "${@:2}"
+    python3 server/beside.py --settle "$settle" --couchdb "$COUCHDB" --runs "$runs" "${@:2}"
 fi
 if [[ $what == growth ]]; then
     prepare_serving

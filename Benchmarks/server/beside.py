@@ -6,20 +6,21 @@
 FOLDER is a release of CouchDB, such as `rel/couchdb` after `make release` in its source; docs/PERFORMANCE.md says how to build one. In each
 run each server starts with an empty folder and stock settings, on a free port, has the load of `load.py`, and ends. Settle's server has
 full durability, which is its default. The processor time is that of the server: for CouchDB, of its Erlang process. --spinning lets so
-many processes compute meanwhile, for which the tests on one connection are interesting.
+many processes compute meanwhile, which count as others.
 """
 import argparse
 import atexit
 import json
 import os
-import shutil
+import signal
 import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
+
+from connection import Connection
 
 TESTS = "put,putmany,get,bulk,getmany,changes,alldocs,replicate"
 NAMES = {
@@ -70,9 +71,10 @@ def start_couchdb(folder, port):
 
 
 def await_answer(process, port):
-    for _ in range(600):
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
         try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/_up", timeout=5).close()
+            Connection(f"http://127.0.0.1:{port}", "admin", PASSWORD).ask("GET", "/_up")
             return
         except OSError:
             if process.poll() is not None:
@@ -81,8 +83,22 @@ def await_answer(process, port):
     sys.exit("the server did not answer within 30 s")
 
 
+def end(process):
+    process.terminate()
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 def measure(start):
-    folder, port = tempfile.mkdtemp(), free_port()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        return measure_in(folder, start)
+
+
+def measure_in(folder, start):
+    port = free_port()
     process = start(folder, port)
     try:
         await_answer(process, port)
@@ -95,11 +111,12 @@ def measure(start):
             stdout=subprocess.PIPE, text=True, check=True).stdout
         return json.loads(said)
     finally:
-        process.terminate()
-        process.wait()
-        shutil.rmtree(folder)
+        end(process)
 
 
+# So that the processes that it has started are ended.
+for number in (signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, lambda *_: sys.exit(1))
 for _ in range(given.spinning):
     spinning = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     atexit.register(spinning.wait)
@@ -124,6 +141,7 @@ for test in given.tests.split(","):
     couchdb, settle = (median(name, "rates", test) for name in runs)
     costs = [median(name, "microseconds", test) for name in runs]
     others = max(median(name, "others", test) for name in runs)
-    print(f"{NAMES[test]:24} {couchdb:10,.0f} {settle:10,.0f} {settle / couchdb:7.1f}    {costs[0]:14,.0f} {costs[1]:14,.0f} {others:18.0%}")
+    processor = "".join(f"{cost:14,.0f}" for cost in costs)
+    print(f"{NAMES[test]:24} {couchdb:10,.0f} {settle:10,.0f} {settle / couchdb:7.1f}    {processor} {others:18.0%}")
 peaks = [statistics.median(run["memory"]["Peak"] for run in runs[name]) for name in runs]
 print(f"{'peak memory, MiB':24} {peaks[0]:10,.0f} {peaks[1]:10,.0f} {peaks[1] / peaks[0]:7.2f}")

@@ -60,9 +60,12 @@ package final class Fleet {
 
     /// Runs seeds until one breaks a rule, and returns that failure; `nil` if all seeds hold.
     ///
-    /// A run hardly ever waits, so this keeps its thread until it returns.
+    /// A run hardly ever waits, so this nearly always keeps its thread until it returns.
+    ///
+    /// - Throws: `CancellationError` between two seeds, if the task is cancelled.
     package func failure(in seeds: Range<UInt64>) async throws -> FleetFailure? {
         for seed in seeds {
+            try Task.checkCancellation()
             if let failure = try await run(seed).failure { return failure }
         }
         return nil

@@ -10,8 +10,9 @@ internal import SettleDatabase
 ///     _changes ──→ rows ──→ the flow compares them with the target
 ///        └──→ documents ──→ here ──→ ``CouchDBPeer/revisions(_:budget:)`` dequeues what is asked for, and fetches the rest
 ///
-/// Memory is bounded: the documents of the two newest pages are kept, and a page ends after ``Pace/bytes``. One that was dropped is
-/// fetched like any other. Pages of a near server are short, since another request costs little there.
+/// Memory is bounded: a page ends after ``Pace/bytes``, and the oldest pages are dropped while all have more than twice the bytes of the
+/// longest one. A document that was dropped is fetched like any other. Pages of a near server are short: another request costs little
+/// there, and the flow compares and stores the first documents while the next are read, so fewer are in memory.
 struct CarriedRevisions: Sendable {
     /// How much one request for changes asks for.
     struct Pace: Sendable {
@@ -49,8 +50,8 @@ struct CarriedRevisions: Sendable {
 
     /// Whether the server takes `include_docs` as CouchDB does.
     var isPossible = false
-    private var newest = Page()
-    private var older: [DocumentID: PeerRevision] = [:]
+    /// The pages with documents that were not asked for, the oldest first.
+    private var pages: [Page] = []
     /// The average size of a row in bytes; `nil` before the first page.
     private var rowBytes: Int?
     private var isNear = false
@@ -82,7 +83,8 @@ struct CarriedRevisions: Sendable {
         let isUseful = !page.hasLong && page.revisions.count * 2 >= page.rows
         rowBytes = isUseful ? page.bytes / page.rows : .max
         isNear = page.delay < Self.nearDelay
-        (older, newest) = (newest.revisions, page)
+        pages.append(page)
+        while pages.count > 2, pages.reduce(0, { $0 + $1.bytes }) > Self.pageBytes * 2 { pages.removeFirst() }
     }
 
     /// Removes the revisions that are asked for first, up to one that is not here.
@@ -96,11 +98,11 @@ struct CarriedRevisions: Sendable {
         for request in requests {
             guard rest > 0 || found.isEmpty, let revision = revision(request)
             else { break }
-            newest.revisions[request.id] = nil
-            older[request.id] = nil
+            for index in pages.indices { pages[index].revisions[request.id] = nil }
             rest -= revision.bytesInMemory
             found.append(revision.requested(by: request))
         }
+        pages.removeAll(where: \.revisions.isEmpty)
         return found
     }
 
@@ -108,7 +110,9 @@ struct CarriedRevisions: Sendable {
     func has(_ request: RevisionRequest) -> Bool { revision(request) != nil }
 
     private func revision(_ request: RevisionRequest) -> PeerRevision? {
-        let revision = newest.revisions[request.id] ?? older[request.id]
-        return revision?.revision == request.revision ? revision : nil
+        for page in pages {
+            if let revision = page.revisions[request.id], revision.revision == request.revision { return revision }
+        }
+        return nil
     }
 }

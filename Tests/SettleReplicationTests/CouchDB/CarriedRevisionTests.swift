@@ -17,17 +17,21 @@ import Testing
 
     /// A database on a server with documents, and a peer for it that counts requests.
     private func peer(_ documents: [Document]) async throws -> CouchDBPeer {
-        let here = try TemporaryDatabase(.file)
-        for result in try await here.database.saveAll(documents, onConflict: .fail) { _ = try result.get() }
         let requests = requests
         let client = TellingClient(client: DefaultTransport()) { request in
             requests.withLock { $0.append("\(request.method) \(request.url.path)") }
         }
         let peer = try home.peer(.settle, client: client)
-        try await peer.create()
-        _ = try await OneWayReplicator(.push(here.database, to: peer)).run()
+        try await fill(peer, with: documents)
         requests.withLock { $0 = [] }
         return peer
+    }
+
+    private func fill(_ peer: CouchDBPeer, with documents: [Document]) async throws {
+        let here = try TemporaryDatabase(.file)
+        for result in try await here.database.saveAll(documents, onConflict: .fail) { _ = try result.get() }
+        try await peer.create()
+        _ = try await OneWayReplicator(.push(here.database, to: peer)).run()
     }
 
     private func documents(_ count: Int, bytes: Int = 20) throws -> [Document] {
@@ -45,6 +49,35 @@ import Testing
         #expect(result.counts.revisionsWritten == 3000 && result.counts.revisionsFailed == 0)
         #expect(try there.database.document("doc-2999")?["n"] == 2999)
         #expect(count("/_bulk_get") == 0)
+    }
+
+    @Test func `a server that answers late is asked for longer pages than a near one`() async throws {
+        let url = try home.url(.settle)
+        try await fill(CouchDBPeer(url), with: documents(1000))
+        let asked = Guarded<[Int]>([])
+        func longest(delay: Duration) async throws -> Int {
+            asked.withLock { $0 = [] }
+            let client = TellingClient(client: DefaultTransport()) { request in
+                guard request.url.path.hasSuffix("/_changes") else { return }
+                let limit = request.url.text.split { "?&".contains($0) }.first { $0.hasPrefix("limit=") }
+                asked.withLock { $0 += [limit.flatMap { Int($0.dropFirst(6)) } ?? 0] }
+            }
+            // Each look at the clock finds it later by the delay.
+            let clock = Guarded(ContinuousClock.now)
+            let source = try CouchDBPeer(
+                url, credentials: nil, client: client, options: CouchDBPeerOptions(),
+                now: {
+                    clock.withLock {
+                        $0 += delay
+                        return $0
+                    }
+                })
+            let there = try TemporaryDatabase(.file)
+            _ = try await OneWayReplicator(.pull(there.database, from: source)).run()
+            return try #require(asked.withLock { $0.max() })
+        }
+        let near = try await longest(delay: .zero)
+        #expect(try await longest(delay: .milliseconds(20)) > near)
     }
 
     @Test func `what can't come with the changes is asked for, and only that`() async throws {
@@ -132,11 +165,12 @@ import Testing
         RevisionRequest(id: try DocumentID(validating: name), revision: try #require(RevisionID(revision)))
     }
 
-    private func page(_ names: [String]) throws -> CarriedRevisions.Page {
+    private func page(_ names: [String], bytes: Int = 1) throws -> CarriedRevisions.Page {
         var page = CarriedRevisions.Page()
         for name in names {
+            let long = String(repeating: "x", count: bytes)
             let text =
-                #"{"seq":1,"id":"\#(name)","changes":[{"rev":"1-a"}],"doc":{"_id":"\#(name)","_rev":"1-a","n":1}}"#
+                #"{"seq":1,"id":"\#(name)","changes":[{"rev":"1-a"}],"doc":{"_id":"\#(name)","_rev":"1-a","n":"\#(long)"}}"#
             try Array(text.utf8).withUnsafeBufferPointer { page.add(try ParsedChange($0, before: .start), $0) }
         }
         return page
@@ -166,16 +200,24 @@ import Testing
         #expect(try bytes(after: .milliseconds(1)) == near, "a phone comes home")
     }
 
-    @Test func `two pages are kept, and useless or long ones turn it off`() throws {
+    @Test func `short pages wait until they are asked for, and the oldest of long ones is dropped`() throws {
+        var carried = CarriedRevisions()
+        let names = (0..<8).map { "short-\($0)" }
+        for name in names { carried.add(try page([name], bytes: 400_000)) }
+        #expect(try names.allSatisfy { try carried.has(request($0)) }, "all have 3.2 MB, and 4 MiB may wait")
+        for name in ["a", "b"] { carried.add(try page([name], bytes: 1_900_000)) }
+        #expect(try !names.dropLast().contains { try carried.has(request($0)) })
+        #expect(try carried.has(request("a")) && carried.has(request("b")))
+        for name in ["c", "d"] { carried.add(try page([name], bytes: 3_000_000)) }
+        #expect(try carried.has(request("c")) && carried.has(request("d")), "two are kept, whatever their length")
+    }
+
+    @Test func `useless or long pages turn it off`() throws {
         var carried = CarriedRevisions()
         #expect(carried.pace(of: 1000) == nil)
         carried.isPossible = true
         #expect(carried.pace(of: 1000)?.rows == 100)
         carried.add(try page(["a"]))
-        carried.add(try page(["b"]))
-        #expect(try carried.has(request("a")) && carried.has(request("b")))
-        carried.add(try page(["c"]))
-        #expect(try !carried.has(request("a")) && carried.has(request("c")))
         #expect((carried.pace(of: 1000)?.rows ?? 0) > 1000)
         var useless = CarriedRevisions.Page()
         let text = #"{"seq":1,"id":"d","changes":[{"rev":"2-a"}],"doc":{"_id":"d","_rev":"2-a"}}"#

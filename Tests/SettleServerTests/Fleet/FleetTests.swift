@@ -5,9 +5,10 @@ import Testing
 
 /// Fleets of devices that edit documents of one server: a seed that breaks a rule says how it is repeated.
 ///
-/// They run one after the other on a thread of their own. A run hardly ever waits, so on the threads of other tests' tasks several runs
-/// would take all of them; and one that let those tasks go first would end last, since thousands of them come before each of its turns.
-@Suite(.timeLimit(.minutes(30)), .ownThread) struct FleetTests {
+/// They share a thread of their own, which their replicators alone leave. A run hardly ever waits, so on the threads of other tests'
+/// tasks several runs would take all of them; and one that let those tasks go first would end last, since thousands of them come before
+/// each of its turns. The limit of time is for all of them, because they begin together.
+@Suite(.timeLimit(.minutes(60)), .ownThread) struct FleetTests {
     @Test func `a fleet becomes quiet and equal and loses nothing`() async throws {
         let failure = try await Fleet().failure(in: 0..<80)
         #expect(failure == nil, "\(failure?.description ?? ""); repeat it: settle-simulate --fleet --rounds 1 --seed N")
@@ -47,7 +48,7 @@ import Testing
     }
 }
 
-/// Lets the tests of a suite run on one thread that other tests do not use, one after the other.
+/// Lets the tests of a suite run on one thread that other tests do not use.
 private struct OwnThread: SuiteTrait, TestTrait, TestScoping {
     private static let thread = Result { try SerialThread() }
     var isRecursive: Bool { true }
@@ -63,7 +64,7 @@ extension Trait where Self == OwnThread {
     fileprivate static var ownThread: Self { Self() }
 }
 
-/// An executor with a thread of its own, which the queues of Dispatch would share with all other tasks.
+/// Runs jobs in order on a thread of its own; a queue of Dispatch would use the threads of all tasks.
 private final class SerialThread: TaskExecutor {
     private let jobs = Guarded<[UnownedJob]>([])
     private let count = DispatchSemaphore(value: 0)
