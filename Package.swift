@@ -113,7 +113,7 @@ let package = Package(
         .target(
             name: "SettleMobile",
             dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase"],
-            swiftSettings: hot),
+            swiftSettings: strict),
         .target(
             name: "SettleReplication",
             dependencies: [
