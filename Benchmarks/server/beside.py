@@ -9,11 +9,8 @@ full durability, which is its default. The processor time is that of the server:
 many processes compute meanwhile, which count as others.
 """
 import argparse
-import atexit
 import json
 import os
-import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -21,6 +18,7 @@ import tempfile
 import time
 
 from connection import Connection
+from processes import end, free_port, launch
 
 TESTS = "put,putmany,get,bulk,getmany,changes,alldocs,replicate"
 NAMES = {
@@ -42,14 +40,8 @@ options.add_argument("--json", action="store_true", help="print the figures of e
 given = options.parse_args()
 
 
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
 def start_settle(folder, port):
-    return subprocess.Popen(
+    return launch(
         [os.path.abspath(given.settle), "serve", "--quiet", "--data", folder, "--port", str(port), "--admin", "admin"],
         env=os.environ | {"SETTLE_ADMIN_PASSWORD": PASSWORD}, stdout=subprocess.DEVNULL)
 
@@ -63,7 +55,7 @@ def start_couchdb(folder, port):
             f"[couchdb]\ndatabase_dir = {folder}\nview_index_dir = {folder}\nsingle_node = true\n[smoosh]\nstate_dir = {folder}\n"
             f"[chttpd]\nport = {port}\nbind_address = 127.0.0.1\n[log]\nwriter = file\nfile = {folder}/log\n[admins]\nadmin = {PASSWORD}\n")
     stock = [os.path.join(release, "etc", name) for name in ("default.ini", "local.ini")]
-    return subprocess.Popen(
+    return launch(
         [os.path.join(release, "bin", "couchdb")],
         env=os.environ | {
             "COUCHDB_INI_FILES": " ".join([*stock, settings]), "ERL_FLAGS": f"-start_epmd false -erl_epmd_port {free_port()}"},
@@ -81,15 +73,6 @@ def await_answer(process, port):
                 sys.exit(f"the server ended with {process.returncode}")
             time.sleep(0.05)
     sys.exit("the server did not answer within 30 s")
-
-
-def end(process):
-    process.terminate()
-    try:
-        process.wait(30)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def measure(start):
@@ -114,13 +97,8 @@ def measure_in(folder, start):
         end(process)
 
 
-# So that the processes that it has started are ended.
-for number in (signal.SIGTERM, signal.SIGHUP):
-    signal.signal(number, lambda *_: sys.exit(1))
 for _ in range(given.spinning):
-    spinning = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-    atexit.register(spinning.wait)
-    atexit.register(spinning.kill)
+    launch([sys.executable, "-c", "while True: pass"])
 
 runs = {"couchdb": [], "settle": []}
 for number in range(given.runs):

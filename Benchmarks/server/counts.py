@@ -13,11 +13,12 @@ import http.client
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+from processes import end, free_port, launch
 
 LIMITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "counts.json")
 PASSWORD = "counts"
@@ -30,9 +31,7 @@ class Server:
     """A server in callgrind, with one connection to it."""
 
     def __init__(self, settle, folder):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.folder = folder
         self.dumps = 0
         # Hashing a password is slow on purpose. With the default number of iterations it is nearly all that a start computes.
@@ -41,7 +40,7 @@ class Server:
             json.dump({"password_iterations": 1000}, file)
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", "--quiet", settle, "serve",
                    "--quiet", "--data", f"{folder}/data", "--port", str(self.port), "--admin", "admin", "--config", settings]
-        self.process = subprocess.Popen(command, env={**os.environ, "SETTLE_ADMIN_PASSWORD": PASSWORD, "SETTLE_SCRUB_DAYS": "0"})
+        self.process = launch(command, env={**os.environ, "SETTLE_ADMIN_PASSWORD": PASSWORD, "SETTLE_SCRUB_DAYS": "0"})
         self.headers = {"Content-Type": "application/json",
                         "Authorization": "Basic " + base64.b64encode(f"admin:{PASSWORD}".encode()).decode()}
         end = time.monotonic() + 600
@@ -80,12 +79,7 @@ class Server:
             return parse(file)
 
     def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(60)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        end(self.process, 60)
 
 
 def parse(lines):

@@ -12,13 +12,13 @@ import argparse
 import json
 import os
 import random
-import socket
 import statistics
 import subprocess
 import sys
 import time
 
 from connection import Connection, content
+from processes import free_port, launch
 
 options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
 options.add_argument("--settle", help="the tool, built for release")
@@ -49,13 +49,11 @@ class Server:
             self.url, self.pid = given.url, given.pid
             self.connect()
             return
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         self.log = open(os.path.join(given.folder, "server.log"), "ab")
         self.url = f"http://127.0.0.1:{port}"
         start = time.perf_counter()
-        self.process = subprocess.Popen(
+        self.process = launch(
             [given.settle, "serve", "--quiet", "--data", given.folder, "--port", str(port), "--admin", given.user],
             env=os.environ | {"SETTLE_ADMIN_PASSWORD": given.password}, stdout=subprocess.DEVNULL, stderr=self.log)
         self.pid = self.process.pid

@@ -11,18 +11,17 @@ in milliseconds. A database that is there already from an earlier run is used ag
 with 4,000 leaves and one with 20,000 edits, in a database of their own.
 """
 import argparse
-import atexit
 import json
 import os
 import random
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
 import time
 
 from connection import Connection, content
+from processes import free_port, launch
 
 options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
 options.add_argument("--settle", help="the tool, built for release")
@@ -90,14 +89,11 @@ class Server(Peer):
     """A server on a folder, and a connection to it."""
 
     def __init__(self, folder):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.log = open(os.path.join(folder, "server.log"), "ab")
-        self.process = subprocess.Popen(
+        self.process = launch(
             [given.settle, "serve", "--quiet", "--data", folder, "--port", str(self.port), "--admin", given.user],
             env=os.environ | {"SETTLE_ADMIN_PASSWORD": given.password}, stdout=subprocess.DEVNULL, stderr=self.log)
-        atexit.register(self.process.kill)
         self.url = f"http://127.0.0.1:{self.port}"
         while True:
             try:

@@ -37,6 +37,7 @@ options.add_argument("--seconds", type=int, default=3, help="how long a test by 
 options.add_argument("--tests", default="put,get,up,bulk,getmany,putmany,changes,alldocs")
 options.add_argument("--json", action="store_true", help="print the figures of each run as JSON")
 given = options.parse_args()
+given.single = min(given.single, given.docs)
 words = "time person year way day thing man world life hand part child eye woman place work week case point".split()
 chance = random.Random(42)
 

@@ -10,12 +10,12 @@ are counted. At the end every target must have its document.
 import argparse
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
 
 from connection import Connection, content
+from processes import free_port, launch
 
 options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
 options.add_argument("--settle", required=True, help="the tool, built for release")
@@ -33,15 +33,13 @@ PAGE = 1000
 
 def serve():
     """Starts the server, and returns its process and address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     settings = os.path.join(given.folder, "settle.json")
     with open(settings, "w") as file:
         json.dump({"replicator": {"max_jobs": given.jobs, "turn": given.turn, "private_addresses": "everybody"}}, file)
     os.chmod(settings, 0o600)
     data = os.path.join(given.folder, "data")
-    process = subprocess.Popen(
+    process = launch(
         [given.settle, "serve", "--quiet", "--data", data, "--port", str(port), "--admin", "admin", "--config", settings],
         env=os.environ | {"SETTLE_ADMIN_PASSWORD": password}, stdout=subprocess.DEVNULL,
         stderr=open(os.path.join(given.folder, "server.log"), "ab"))
