@@ -132,7 +132,25 @@ import Testing
         #expect(error?.description == "more than 64 messages have begun")
         let pair = Pair(limits)
         for number in 1...11 { pair.ask(UInt64(number), BLIPMessage(properties: ["Profile": "x"])) }
-        #expect(throws: BLIPError.self) { try pair.run() }
+        let crowded = try #require(#expect(throws: BLIPError.self) { try pair.run() })
+        pair.server.close(for: crowded)
+        #expect(try status(of: pair.server) == BLIPConnection.mayPass, "a slow server lets its client connect again")
+    }
+
+    /// The status of the closing frame that is to be sent.
+    private func status(of connection: BLIPConnection) throws -> UInt16? {
+        let frame = try #require(try connection.nextOutput())
+        try #require(frame.count >= 4 && frame[0] == 0x88)
+        return UInt16(frame[2]) << 8 | UInt16(frame[3])
+    }
+
+    @Test func `a violation closes with its status`() throws {
+        let broken = Pair().server
+        broken.close(for: BLIPError.broken("a frame has no head"))
+        #expect(try status(of: broken) == 1002)
+        let long = Pair().server
+        long.close(for: WebSocketError.tooLarge(10))
+        #expect(try status(of: long) == 1009)
     }
 
     @Test func `a request that is too long is read past and refused, and the connection goes on`() throws {

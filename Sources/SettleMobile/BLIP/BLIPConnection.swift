@@ -68,7 +68,7 @@ package final class BLIPConnection: Sendable {
     /// Receives bytes from the socket; called by one thread at a time.
     ///
     /// - Throws: ``WebSocketError`` or ``BLIPError`` if the other end violates the protocol or exceeds a limit;
-    ///   call ``close(_:)`` then.
+    ///   call ``close(for:)`` then.
     package func receive(_ bytes: UnsafeRawBufferPointer) throws {
         // After a closing frame nothing more is read.
         if !isClosing { input.withLock { $0.socket.append(bytes) } }
@@ -127,7 +127,7 @@ package final class BLIPConnection: Sendable {
         guard !message.isSilent else { return nil }
         state.unanswered += 1
         guard state.unanswered <= limits.maximumUnanswered else {
-            throw .broken("more than \(limits.maximumUnanswered) requests wait for an answer")
+            throw .http(503, "more than \(limits.maximumUnanswered) requests wait for an answer")
         }
         return nil
     }
@@ -214,6 +214,16 @@ package final class BLIPConnection: Sendable {
             state.goodbye = output.close(status, reason: reason)
         }
         wake()
+    }
+
+    /// Closes the connection for an error of ``receive(_:)``. A slow server may have too many requests to answer though its client keeps
+    /// all rules, so that status lets the client connect again; others are 1002, or the one that RFC 6455 gives to the violation.
+    package func close(for error: any Error) {
+        switch error {
+        case let error as WebSocketError: close(error.status)
+        case let error as BLIPError where error.domain == "HTTP": close(Self.mayPass, reason: error.description)
+        default: close(1002)
+        }
     }
 
     /// Ends the connection because the socket has closed: pending requests fail, and partial and unsent messages

@@ -10,8 +10,8 @@ internal import SettleDatabase
 ///     _changes ──→ rows ──→ the flow compares them with the target
 ///        └──→ documents ──→ here ──→ ``CouchDBPeer/revisions(_:budget:)`` dequeues what is asked for, and fetches the rest
 ///
-/// Memory is bounded: a page ends after ``Pace/bytes``, and the oldest pages are dropped while all have more than twice the bytes of the
-/// longest one. A document that was dropped is fetched like any other. Pages of a near server are short: another request costs little
+/// Memory is bounded: a page ends after ``Pace/bytes``, and the oldest pages are dropped while all have more than 4 MiB, except for the two
+/// newest. A document that was dropped is fetched like any other. Pages of a near server are short: another request costs little
 /// there, and the flow compares and stores the first documents while the next are read, so fewer are in memory.
 struct CarriedRevisions: Sendable {
     /// How much one request for changes asks for.
@@ -59,6 +59,8 @@ struct CarriedRevisions: Sendable {
     private static let firstRows = 100
     private static let pageBytes = 2 << 20
     private static let nearPageBytes = 512 << 10
+    /// The bytes of the pages that wait.
+    private static let waitingBytes = 4 << 20
     /// The longest delay of a near server.
     private static let nearDelay = Duration.milliseconds(10)
     /// Documents above this average gain nothing.
@@ -84,7 +86,7 @@ struct CarriedRevisions: Sendable {
         rowBytes = isUseful ? page.bytes / page.rows : .max
         isNear = page.delay < Self.nearDelay
         pages.append(page)
-        while pages.count > 2, pages.reduce(0, { $0 + $1.bytes }) > Self.pageBytes * 2 { pages.removeFirst() }
+        while pages.count > 2, pages.reduce(0, { $0 + $1.bytes }) > Self.waitingBytes { pages.removeFirst() }
     }
 
     /// Removes the revisions that are asked for first, up to one that is not here.

@@ -135,7 +135,7 @@ final class CurlWebSocket: @unchecked Sendable {
             }
         } catch {
             // The other end violated the protocol, or the socket has failed. Requests that wait for an answer fail.
-            connection.close((error as? WebSocketError)?.status ?? 1002)
+            connection.close(for: error)
             if let goodbye = try? connection.nextOutput() {
                 output = goodbye[...]
                 try? send(&output)

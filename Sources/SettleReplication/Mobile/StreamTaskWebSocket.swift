@@ -112,7 +112,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
                 if let bytes { try Array(bytes).withUnsafeBytes { try connection.receive($0) } }
                 if isAtEnd { break }
             }
-        } catch { connection.close((error as? WebSocketError)?.status ?? 1002) }
+        } catch { connection.close(for: error) }
         connection.end()
         bell.ring()
         await writer.value

@@ -206,7 +206,7 @@ final class SocketLoop: Sendable {
     private func receive(_ bytes: [UInt8], _ client: SocketClient) {
         do { try bytes.withUnsafeBytes { try client.connection.receive($0) } } catch {
             client.session.log(error)
-            client.connection.close((error as? WebSocketError)?.status ?? 1002)
+            client.connection.close(for: error)
         }
     }
 
