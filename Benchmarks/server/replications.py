@@ -57,7 +57,7 @@ def connect(url):
 
 def ask(connection, method, path, body=None, good=(200, 201, 202)):
     data = b"" if body is None else json.dumps(body).encode()
-    return content(connection.ask(method, path, data, good=good))
+    return json.loads(content(connection.ask(method, path, data, good=good)))
 
 
 def turns(connection):
