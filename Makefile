@@ -96,15 +96,17 @@ apple-plan: ## Check that a build for iOS needs only what iOS has, by its plan
 	@Scripts/apple-plan.sh
 
 apple-doubles: setup ## Run the tests of the core, or those of SUITES, with stand-ins for Apple's libraries
-	@SETTLE_APPLE_DOUBLES=1 SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" Scripts/test.sh --scratch-path .build/apple-doubles \
+	@$(SELECT) SETTLE_APPLE_DOUBLES=1 SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" Scripts/test.sh --scratch-path .build/apple-doubles \
 		$(if $(SUITES),--filter '$(SUITES)')
 
 linkage: setup ## Check which C libraries each product needs
 	@Scripts/linkage.sh
 
-# The tests with PostgreSQL are left out: libpq is not built with a sanitizer. TARGETS names the test targets that are built.
-tsan asan sanitized-builds: export SETTLE_TEST_TARGETS := $(TARGETS)
+# The tests with PostgreSQL are left out: libpq is not built with a sanitizer.
 tsan asan sanitized-builds apple-doubles: export SETTLE_OPTIMIZED := 0
+
+# With SUITES only the files of these tests are compiled.
+SELECT = $(if $(SUITES),SETTLE_TEST_SOURCES=$$(Scripts/test-sources.py '$(SUITES)') || exit 1; export SETTLE_TEST_SOURCES;)
 
 # Tests that bound a process's memory, of which a sanitizer reserves terabytes.
 BOUNDED := in 60 MB of memory
@@ -112,14 +114,14 @@ BOUNDED := in 60 MB of memory
 SANITIZED := $(if $(SUITES),--filter '$(SUITES)') --skip '$(BOUNDED)'
 
 tsan: setup ## Run the tests, or those of SUITES, with the thread sanitizer
-	@SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" Scripts/test.sh --sanitize=thread --scratch-path .build/tsan $(SANITIZED)
+	@$(SELECT) SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" Scripts/test.sh --sanitize=thread --scratch-path .build/tsan $(SANITIZED)
 
 asan: setup ## Run the tests, or those of SUITES, with the address sanitizer
-	@LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions.txt" SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" \
+	@$(SELECT) LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions.txt" SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" \
 		Scripts/test.sh --sanitize=address --scratch-path .build/asan $(SANITIZED)
 
-sanitized-builds: setup ## Build the tests, or those of TARGETS, for both sanitizers
-	@for kind in thread:tsan address:asan; do SWIFT="$(SWIFT)" Scripts/swift-debug.sh build --build-tests \
+sanitized-builds: setup ## Build the tests, or those of SUITES, for both sanitizers
+	@$(SELECT) for kind in thread:tsan address:asan; do SWIFT="$(SWIFT)" Scripts/swift-debug.sh build --build-tests \
 		--sanitize=$${kind%:*} --scratch-path .build/$${kind#*:} || exit 1; done
 
 fuzz: setup ## Fuzz the parsers, SECONDS_EACH
