@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 92cfe89ac326e46ab1761f3bfeef5feaf830df45fab007e87c40f7eaa8ed6c80
-// Made of them, built: SHA-256 7691ec47181d2f88a490f878e599e57e5b666e722cae00573b0886533b9a5c4f
+// The sources, web:  SHA-256 ba6bf42022ac8ca1a558c715e34342d380d93cea871396524cc744e65d2e07e9
+// Made of them, built: SHA-256 3881b570fc8d146cbb9c924cd07a38123c0cbd2debfa6780e299b8a57577bab3
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

@@ -1,4 +1,5 @@
 """Scenarios of pages that read again by themselves: what a person has chosen stays, and an ended session is told."""
+import datetime
 import time
 from urllib.parse import quote
 
@@ -107,6 +108,24 @@ def focus_and_selection_stay(room):
         server.ask("DELETE", f"_replicator/{name}?rev={rev}")
 
 
+def a_speed_needs_time(room):
+    """A replication that is read twice in one moment shows no speed yet, and shows one when it is read again later."""
+    server = room.server
+    nobody = "http://127.0.0.1:9/x"
+    server.ask("PUT", "_replicator/still", {"source": nobody, "target": nobody + "y", "continuous": True})
+    visit = room.visit(clock=True)
+    visit.log_in()
+    visit.page.clock.pause_at(datetime.datetime.now() + datetime.timedelta(hours=1))
+    visit.go("#/replication/" + quote("_replicator/still", safe=""))
+    # What the document says comes after the state, which is read anew then.
+    visit.page.wait_for_selector("dd:has-text('continuous')")
+    speed = visit.page.locator("main figure polyline")
+    expect(speed.get_attribute("points") is None, speed.get_attribute("points"))
+    read_again(visit, 1, "_scheduler/docs")
+    expect(speed.get_attribute("points") == "119,29", speed.get_attribute("points"))
+    server.ask("DELETE", f"_replicator/still?rev={server.json('GET', '_replicator/still')['_rev']}")
+
+
 def a_session_ends_on_each_page(room):
     """A session ends: each page asks for a login in place, also those that only read again by themselves, and goes on."""
     visit = room.visit(clock=True)
@@ -203,4 +222,4 @@ def a_feed_is_opened_again(room):
     page.wait_for_selector("[role=status]:has-text('paused')")
 
 
-STAYING = [focus_and_selection_stay, a_session_ends_on_each_page, the_first_login, changes_say_what_changed, a_feed_is_opened_again]
+STAYING = [focus_and_selection_stay, a_speed_needs_time, a_session_ends_on_each_page, the_first_login, changes_say_what_changed, a_feed_is_opened_again]

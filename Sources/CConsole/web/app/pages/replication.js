@@ -20,7 +20,6 @@ export default function page({ id, signal, setTitle, setSame }) {
   setSame({ url: isTransient ? path`_scheduler/jobs/${name}` : path`_scheduler/docs/${database}/${name}` });
   const speed = sparkLine({ label: t.replication.documentsASecond, shown: value => tenths(value) });
   const problems = h('div');
-  let before = null;
   const main = panel(load, show, { label: t.replication.readingTheReplication, again: 2000, signal });
   let kept = null; // what the document says, which changes only with an edit
   if (!isTransient) readReplication(database, name, signal).then(found => { kept = found?.document ?? null; main.reload(); }, () => {});
@@ -31,10 +30,7 @@ export default function page({ id, signal, setTitle, setSame }) {
     const job = isTransient ? await read(path`_scheduler/jobs/${name}`) : await read(path`_scheduler/docs/${database}/${name}`).catch(stoppedOr);
     const tried = (where, query) => read(where, query).catch(() => null);
     const [more, ledger] = job.id ? await Promise.all([tried(path`_scheduler/jobs/${job.id}`), tried(path`_scheduler/ledger/${job.id}`, { limit: 200 })]) : [];
-    const written = job.info?.docs_written ?? 0;
-    const now = performance.now();
-    if (before) speed.push(Math.max(0, (written - before.written) / ((now - before.now) / 1000)));
-    before = { written, now };
+    speed.pushTotal(job.info?.docs_written ?? 0);
     return { job, history: more?.history ?? [], ledger };
   }
 

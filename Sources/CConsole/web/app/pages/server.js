@@ -21,8 +21,6 @@ export default function page({ signal, setTitle, setSame }) {
     writes: sparkLine({ label: t.server.documentsWritten, shown: rate }), feeds: sparkLine({ label: t.server.feedsThatWait }),
     databases: sparkLine({ label: t.server.openDatabases }), memory: sparkLine({ label: t.server.memory, shown: bytes }),
   };
-  let before = null;
-
   let isReading = false;
 
   async function read() {
@@ -32,15 +30,9 @@ export default function page({ signal, setTitle, setSame }) {
       const { couchdb: couch, settle } = (await ask('_node/_local/_stats', { signal, quiet: true })).json;
       const value = entry => entry?.value ?? 0;
       const codes = Object.entries(couch.httpd_status_codes ?? {});
-      const now = {
-        at: performance.now(), requests: value(couch.httpd.requests), writes: value(couch.document_writes),
-        failed: codes.filter(([code]) => code >= 400).reduce((sum, [, entry]) => sum + value(entry), 0),
-      };
-      if (before) {
-        const seconds = (now.at - before.at) / 1000;
-        if (seconds > 0) for (const name of ['requests', 'failed', 'writes']) lines[name].push((now[name] - before[name]) / seconds);
-      }
-      before = now;
+      lines.requests.pushTotal(value(couch.httpd.requests));
+      lines.writes.pushTotal(value(couch.document_writes));
+      lines.failed.pushTotal(codes.filter(([code]) => code >= 400).reduce((sum, [, entry]) => sum + value(entry), 0));
       const [, slow] = couch.request_time.value.percentile.find(([share]) => share === 95);
       lines.time.push(slow);
       lines.feeds.push(value(couch.httpd.clients_requesting_changes));
