@@ -157,8 +157,8 @@ COUNT ?= 10000
 prove-schedules: prove-binary ## Try COUNT random schedules of edits, exchanges, crashes and settling
 	@Scripts/prove/schedules.py --count $(COUNT) $(PROVE)
 
-prove-fleets: prove-binary ## Let replicators of several makers meet on a server ROUNDS times
-	@Scripts/prove/fleets.py --rounds $(ROUNDS) $(PROVE)
+prove-fleets: prove-binary ## Let replicators, also those of LITECORE, meet on a server ROUNDS times
+	@Scripts/prove/fleets.py --rounds $(ROUNDS) $(PROVE) $(LITECORE:%=--litecore %)
 
 counts: ## Check the instructions and allocations per request against their limits
 	@Scripts/setup.sh --counts
