@@ -11,8 +11,9 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TYPE = re.compile(r"\b(?:struct|class|actor|enum|extension) (\w+)")
-FUNCTION = re.compile(r"\bfunc (\w+|`[^`]+`)")
+NAME = r"(\w+|`[^`]+`)"
+TYPE = re.compile(r"\b(?:struct|class|actor|enum|extension) " + NAME)
+FUNCTION = re.compile(r"\bfunc " + NAME)
 
 
 def tests(target, text):
