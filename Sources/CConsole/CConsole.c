@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 ba6bf42022ac8ca1a558c715e34342d380d93cea871396524cc744e65d2e07e9
-// Made of them, built: SHA-256 3881b570fc8d146cbb9c924cd07a38123c0cbd2debfa6780e299b8a57577bab3
+// The sources, web:  SHA-256 52617940ce4daa4e182641a0fbcfbe3be5f6b8118b085c045648e4dd4f02c9c2
+// Made of them, built: SHA-256 c50b816bbbbb8112eaddb1ab408310699062406cd8d5a90b3c97ef052fd44f46
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

@@ -427,8 +427,7 @@ def changes_are_looked_for(room):
     for start in range(0, 700, 350):
         server.ask("POST", "moves/_bulk_docs", {"docs": [{"_id": f"move-{one:03}"} for one in range(start, start + 350)]})
     middle = server.json("GET", "moves/_changes?limit=650")["last_seq"]
-    rev = server.json("GET", "moves/move-007")["_rev"]
-    server.ask("DELETE", f"moves/move-007?rev={rev}")
+    server.remove("moves/move-007")
     rev = server.json("GET", "moves/move-008")["_rev"]
     server.ask("PUT", "moves/move-008", {"_rev": rev, "n": 1})
     visit = room.visit()

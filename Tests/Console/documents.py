@@ -72,8 +72,7 @@ def an_exact_id(room):
     search.press("Enter")
     visit.page.wait_for_selector("text=No document has the id “doc-25”")
     visit.page.wait_for_selector(".key-list tbody tr:first-child:has-text('doc-2500')")
-    rev = room.server.json("GET", "long/doc-0042")["_rev"]
-    room.server.ask("DELETE", f"long/doc-0042?rev={rev}")
+    room.server.remove("long/doc-0042")
     search.fill("doc-0042")
     search.press("Enter")
     visit.page.wait_for_selector(".key-list tbody tr:first-child:has-text('doc-0042') >> [aria-label=deleted]")
@@ -220,4 +219,25 @@ def values(room):
     visit.page.wait_for_selector("text=The name “d” appears twice")
 
 
-DOCUMENTS = [five_thousand_documents, an_exact_id, typing_goes_on, a_query_tells_its_plan, an_older_revision, values, eight_megabytes]
+LONG_LINES = """async place => {
+  const { codeArea } = await import(place + 'parts/code-area.js');
+  const view = codeArea({ text: 'x\\n'.repeat(7) + 'x'.repeat(300000), label: 'long', readOnly: true });
+  document.querySelector('main').replaceChildren(view.element);
+  const paint = view.element.querySelector('.paint');
+  const area = view.element.querySelector('.text');
+  const height = parseFloat(getComputedStyle(paint).lineHeight) * 8;
+  Object.assign(area.style, { boxSizing: 'content-box', padding: 0, minBlockSize: 0, maxBlockSize: 'none', blockSize: height + 'px' });
+  await new Promise(done => setTimeout(done, 500));
+  return { inside: area.clientHeight - height, painted: paint.textContent.length };
+}"""
+
+
+def long_lines_that_fit(room):
+    """A long text whose lines are exactly as high as the area that shows them is painted."""
+    visit = room.visit()
+    visit.log_in()
+    found = visit.page.evaluate(LONG_LINES, visit.sources())
+    expect(found["inside"] == 0 and found["painted"] > 20_000, str(found))
+
+
+DOCUMENTS = [long_lines_that_fit, five_thousand_documents, an_exact_id, typing_goes_on, a_query_tells_its_plan, an_older_revision, values, eight_megabytes]

@@ -30,7 +30,7 @@ def a_replication_of_this_server(room):
     expect(PASSWORD not in page.content(), "the password is shown")
     document = server.json("GET", "_replicator/here")
     expect("@" not in document["source"]["url"], str(document))
-    server.ask("DELETE", f"_replicator/here?rev={document['_rev']}")
+    server.remove("_replicator/here")
 
 
 def results_in_lines(room):

@@ -111,6 +111,10 @@ class Server:
     def json(self, method, path, body=None):
         return json.loads(self.ask(method, path, body))
 
+    def remove(self, path):
+        """Deletes a document as it is now."""
+        self.ask("DELETE", f"{path}?rev={self.json('GET', path)['_rev']}")
+
     def store(self, database, *revisions):
         """Stores revisions, each as if it had come alone."""
         for one in revisions:

@@ -377,8 +377,7 @@ def a_replication_says_why(room):
     visit.go("#/replications")
     visit.page.wait_for_selector("td:has-text('Retrying')", timeout=30_000)
     expect("nobody answers at 127.0.0.1:9" in visit.page.inner_text("tbody"), visit.page.inner_text("tbody"))
-    rev = room.server.json("GET", "_replicator/wrong")["_rev"]
-    room.server.ask("DELETE", f"_replicator/wrong?rev={rev}")
+    room.server.remove("_replicator/wrong")
 
 
 def what_was_not_brought(room):
@@ -392,8 +391,7 @@ def what_was_not_brought(room):
     visit.page.focus("a:has-text('tea')")
     visit.page.keyboard.press("Enter")
     visit.page.wait_for_selector("h1:has-text('tea')")
-    rev = room.server.json("GET", "_replicator/strict")["_rev"]
-    room.server.ask("DELETE", f"_replicator/strict?rev={rev}")
+    room.server.remove("_replicator/strict")
 
 
 def ten_tabs_with_feeds(room):

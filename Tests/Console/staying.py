@@ -3,7 +3,7 @@ import datetime
 import time
 from urllib.parse import quote
 
-from room import PASSWORD, expect, named
+from room import PASSWORD, Server, expect, named, until, with_password
 
 
 def log_in_over_the_page(page):
@@ -104,26 +104,43 @@ def focus_and_selection_stay(room):
     in_time(visit, named("earlier"), state="gone")
     expect(page.evaluate("document.activeElement.closest('tr') !== null"), "the focus does not go to the next row")
     for name in ("fails", "before"):
-        rev = server.json("GET", f"_replicator/{name}")["_rev"]
-        server.ask("DELETE", f"_replicator/{name}?rev={rev}")
+        server.remove(f"_replicator/{name}")
 
 
 def a_speed_needs_time(room):
-    """A replication that is read twice in one moment shows no speed yet, and shows one when it is read again later."""
-    server = room.server
-    nobody = "http://127.0.0.1:9/x"
-    server.ask("PUT", "_replicator/still", {"source": nobody, "target": nobody + "y", "continuous": True})
+    """A replication that is read twice in one moment shows no speed yet, and after an outage shows none for what was written before it."""
+    server, target = room.server, Server(room.server.settle)
+    target.ask("PUT", "copy")
+    server.ask("PUT", "leaving")
+    server.ask("POST", "leaving/_bulk_docs", {"docs": [{} for _ in range(50)]})
+    server.ask("PUT", "_replicator/away", {"source": with_password(server) + "leaving", "target": with_password(target) + "copy", "continuous": True})
+
+    def written():
+        return (server.json("GET", "_scheduler/docs/_replicator/away").get("info") or {}).get("docs_written")
+
+    until(lambda: target.json("GET", "copy")["doc_count"] == 50 and written() == 50, "nothing is replicated")
     visit = room.visit(clock=True)
     visit.log_in()
     visit.page.clock.pause_at(datetime.datetime.now() + datetime.timedelta(hours=1))
-    visit.go("#/replication/" + quote("_replicator/still", safe=""))
+    visit.go("#/replication/" + quote("_replicator/away", safe=""))
     # What the document says comes after the state, which is read anew then.
     visit.page.wait_for_selector("dd:has-text('continuous')")
-    speed = visit.page.locator("main figure polyline")
-    expect(speed.get_attribute("points") is None, speed.get_attribute("points"))
+    line = visit.page.locator("main figure polyline")
+    expect(line.get_attribute("points") is None, line.get_attribute("points"))
+    read_again(visit, 2, "_scheduler/docs")
+    target.kill()
+    server.ask("PUT", "leaving/late", {})
+    until(lambda: written() is None, "the outage is not noticed")
     read_again(visit, 1, "_scheduler/docs")
-    expect(speed.get_attribute("points") == "119,29", speed.get_attribute("points"))
-    server.ask("DELETE", f"_replicator/still?rev={server.json('GET', '_replicator/still')['_rev']}")
+    target.start(target.port)
+    until(lambda: written() == 51, "the replication does not go on")
+    read_again(visit, 1, "_scheduler/docs")
+    points = line.get_attribute("points").split()
+    speed = visit.page.locator("main figure:has(polyline) strong").text_content()
+    expect(len(points) == 3 and speed == "0.0", f"{speed} documents a second: {points}")
+    server.remove("_replicator/away")
+    server.ask("DELETE", "leaving")
+    target.close()
 
 
 def a_session_ends_on_each_page(room):

@@ -30,7 +30,7 @@ export default function page({ id, signal, setTitle, setSame }) {
     const job = isTransient ? await read(path`_scheduler/jobs/${name}`) : await read(path`_scheduler/docs/${database}/${name}`).catch(stoppedOr);
     const tried = (where, query) => read(where, query).catch(() => null);
     const [more, ledger] = job.id ? await Promise.all([tried(path`_scheduler/jobs/${job.id}`), tried(path`_scheduler/ledger/${job.id}`, { limit: 200 })]) : [];
-    speed.pushTotal(job.info?.docs_written ?? 0);
+    speed.pushTotal(job.info?.docs_written); // not told while nobody answers
     return { job, history: more?.history ?? [], ledger };
   }
 

@@ -65,7 +65,7 @@ export function codeArea({ text, label, onInput, readOnly = false, language = 'j
   /** The pixels of lines that a pixel of scrolling stands for, more than one where a browser's limit would be passed. */
   function scale(height) {
     const all = starts.length * height;
-    return isView ? Math.max(1, (all - area.clientHeight) / (Math.min(all, TALLEST) - area.clientHeight)) : 1;
+    return isView && all > TALLEST ? (all - area.clientHeight) / (TALLEST - area.clientHeight) : 1;
   }
 
   function paintedLine(index) {

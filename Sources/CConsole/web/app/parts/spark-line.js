@@ -4,7 +4,7 @@ import { number } from '../words.js';
 
 const KEPT = 120;
 
-/** A line; `push` adds a number, and `pushTotal` by how much a total has grown in a second. */
+/** A line; `push` adds a number, and `pushTotal` by how much a total has grown a second since it was last known. */
 export function sparkLine({ label, shown = number }) {
   const values = [];
   let before = null;
@@ -23,7 +23,8 @@ export function sparkLine({ label, shown = number }) {
 
   function pushTotal(total) {
     const now = performance.now();
-    if (before && now <= before.now) return; // two answers at once: no time has passed by the browser's clock
+    // Of two answers at once, no time has passed by the browser's clock.
+    if (total === undefined || now <= before?.now) return;
     if (before) push(Math.max(0, total - before.total) * 1000 / (now - before.now));
     before = { total, now };
   }
