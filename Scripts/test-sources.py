@@ -3,8 +3,8 @@
 
     test-sources.py REGEX
 
-REGEX selects tests as `swift test --filter` does. Package.swift leaves out all other files of tests if SETTLE_TEST_SOURCES has these:
-a build for a sanitizer compiles a fifth of the lines then. A name in REGEX that selects no test is an error.
+REGEX selects tests as `swift test --filter` does; it is names with | between them. Package.swift leaves out all other files of tests if
+SETTLE_TEST_SOURCES has these: a build for a sanitizer compiles a fifth of the lines then. A name that selects no test is an error.
 """
 import pathlib
 import re
@@ -26,7 +26,10 @@ def tests(target, text):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    names = [re.compile(name) for name in sys.argv[1].split("|")]
+    try:
+        names = [re.compile(name) for name in sys.argv[1].split("|")]
+    except re.error as error:
+        sys.exit(f"{sys.argv[1]} is not names with | between them: {error}")
     # Package.swift names the files of some targets itself.
     targets = re.findall(r'name: "(\w+)"', (ROOT / "Package.swift").read_text())
     unmatched = {name for name in names if name.pattern not in targets}
