@@ -22,6 +22,26 @@ package enum ChildProcess {
         setpriority(PRIO_PROCESS, id_t(process), value)
         #endif
     }
+
+    /// The time for which a running process has computed, in milliseconds; `nil` if the system does not tell.
+    package static func processorTime(of process: pid_t) -> Int64? {
+        #if canImport(Darwin)
+        var usage = rusage_info_v0()
+        let code = withUnsafeMutablePointer(to: &usage) { usage in
+            usage.withMemoryRebound(to: rusage_info_t?.self, capacity: 1) {
+                proc_pid_rusage(process, RUSAGE_INFO_V0, $0)
+            }
+        }
+        var base = mach_timebase_info()
+        guard code == 0, mach_timebase_info(&base) == KERN_SUCCESS, base.denom > 0 else { return nil }
+        let nanoseconds = Double(usage.ri_user_time + usage.ri_system_time) * Double(base.numer) / Double(base.denom)
+        return Int64(nanoseconds / 1_000_000)
+        #else
+        var (clock, time) = (clockid_t(), timespec())
+        guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        #endif
+    }
 }
 
 // MARK: - Signals

@@ -8,7 +8,7 @@ package import SettlePlatform
 ///                                                    one each, started when needed
 ///
 /// A script that runs for too long, uses too much memory or crashes the engine ends its process; the next call
-/// starts another one. While calls run for a long time, more processes are started, up to a limit, so that quick
+/// starts another one. While calls compute for a long time, more processes are started, up to a limit, so that quick
 /// calls need not wait for them. One database never uses more than half of the processes.
 public final class ScriptPool: Sendable {
     private struct State {

@@ -78,7 +78,8 @@ final class ScriptProcess {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - slowly: Called once if the answer takes longer than a quarter of a second.
+    ///   - slowly: Called once if the process computes for longer than a quarter of a second before it answers. The time in
+    ///     which a busy machine does not let it compute is not counted.
     /// - Returns: The answer, or that the process has ended without one.
     func run(_ request: ScriptRequest, slowly: () -> Void) -> Outcome {
         let source = request.source
@@ -140,14 +141,17 @@ final class ScriptProcess {
         var results: [[UInt8]] = []
         var length = 0
         var isSlow = false
+        let begun = ChildProcess.processorTime(of: pid)
         // The worker itself ends calls that use too much processor time; this timeout is for a worker that fails to
         // do so. It is wall-clock time: on a busy machine a worker of low priority gets only a small part of it.
         var left = Int64(options.timeLimit + 2000) * Int64(items.count + 1) * Self.maximumWaiting
         while true {
             while !channel.waitToRead(milliseconds: 250) {
                 left -= 250
-                if !isSlow { slowly() }
-                isSlow = true
+                if !isSlow, hasComputed(since: begun) {
+                    slowly()
+                    isSlow = true
+                }
                 guard left > 0 else {
                     kill(pid, SIGKILL)
                     _ = ended()
@@ -172,6 +176,12 @@ final class ScriptProcess {
             case nil: return ended()
             }
         }
+    }
+
+    /// Whether the process has computed for a quarter of a second since then; also if the system does not tell.
+    private func hasComputed(since begun: Int64?) -> Bool {
+        guard let begun, let now = ChildProcess.processorTime(of: pid) else { return true }
+        return now - begun >= 250
     }
 
     /// Waits for the end of the process, which may have closed its socket earlier.

@@ -11,10 +11,15 @@ struct Workers {
     let pool: ScriptPool
     let lines: Guarded<[String]>
 
-    init(timeLimit: Int = 5000, workers: Int = 2, memory: Int = 64 << 20) {
+    /// Creates a pool; a shell does what `start` says before each worker starts.
+    init(timeLimit: Int = 5000, workers: Int = 2, memory: Int = 64 << 20, start: String? = nil) {
         let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
         let tool = tests.deletingLastPathComponent().appending(path: "settle").path
         var options = ScriptOptions(executable: tool, arguments: ["script-worker"])
+        if let start {
+            options.executable = "/bin/sh"
+            options.arguments = ["-c", start + #"; exec "$0" "$@""#, tool, "script-worker"]
+        }
         options.timeLimit = timeLimit
         options.workers = workers
         options.memoryLimit = memory

@@ -1,0 +1,27 @@
+import Foundation
+import SettleScripting
+import Testing
+
+/// Calls that take long: those that compute give way to others, and those that a busy machine lets wait do not.
+@Suite(.timeLimit(.minutes(5))) struct SlowScriptTests {
+    /// How many processes two calls start.
+    private func starts(of function: String, start: String = ":") throws -> Int {
+        let file = FileManager.default.temporaryDirectory.appending(path: "starts-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let workers = Workers(timeLimit: 60_000, start: "echo >>'\(file.path)'; \(start)")
+        for _ in 0..<2 { #expect(try workers.map(function, "{}") == ["[[[1,null]]]"]) }
+        workers.pool.close()
+        return try Data(contentsOf: file).count
+    }
+
+    @Test func `a process that was late and computed little runs the next call`() throws {
+        // It stands for a busy machine: the answer is late, and no time of a processor was used.
+        let wait = "sleep 0.6"
+        #expect(try starts(of: "function () { emit(1) }", start: wait) == 1)
+    }
+
+    @Test func `a process that computed for long ends after its call`() throws {
+        let loop = "function () { for (var i = 0, x = 0; i < 1e9; i++) x += i % 7; if (x > 0) emit(1) }"
+        #expect(try starts(of: loop) == 2)
+    }
+}
