@@ -3,6 +3,7 @@ internal import SettlePlatform
 /// A lock on a file. One process at a time holds it, or several that share it; the system releases it when the
 /// process ends, even after a crash.
 package final class FileLock: Sendable {
+    private let path: String
     /// The locked file; `nil` once the lock was released.
     private let locked: Guarded<Int32?>
 
@@ -21,7 +22,18 @@ package final class FileLock: Sendable {
             if let error { throw error }
             return nil
         }
+        self.path = path
         locked = Guarded(descriptor)
+    }
+
+    /// Whether the locked file was deleted, or another one is at its path now.
+    var isGone: Bool {
+        let number = locked.withLock { descriptor -> UInt64? in
+            var status = stat()
+            guard let descriptor, fstat(descriptor, &status) == 0 else { return nil }
+            return UInt64(status.st_ino)
+        }
+        return number != nil && FileStatus(path: path)?.number != number
     }
 
     /// Replaces the locked file's content with a line for other processes to read.
@@ -64,6 +76,9 @@ struct DatabaseLock: Sendable {
         }
         self.lock = lock
     }
+
+    /// Whether the database was deleted, and maybe made anew, while this process has it.
+    var isGone: Bool { lock.isGone }
 
     /// Releases the lock, even if there are other copies of this value.
     func release() { lock.release() }

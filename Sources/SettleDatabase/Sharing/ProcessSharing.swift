@@ -11,7 +11,8 @@ internal import SettlePlatform
 /// process calls. Then it closes the files, and the next process opens them. So calls in each process work as in a
 /// database of its own, but may have to wait for other processes. Observers and live queries notice writes of
 /// another process within about a tenth of a second. A process that is not using the database holds no lock, which
-/// iOS requires of apps that it suspends.
+/// iOS requires of apps that it suspends. If the folder of the database is deleted, calls throw ``DatabaseErrorCode/closed`` within
+/// about a tenth of a second.
 ///
 /// A transaction or snapshot must not wait for calls of another thread, because these may wait for the next turn.
 ///
@@ -97,6 +98,9 @@ final class ProcessTurn: Sendable {
         unwanted.release()
         return false
     }
+
+    /// Whether the database was deleted, and maybe made anew, while this process has its turn.
+    var isGone: Bool { lock.withLock { $0?.isGone ?? false } }
 
     /// Releases the turn.
     func release() {

@@ -292,7 +292,8 @@ final class SuspendableEngine: SuspendableStorage {
         case othersWrote
     }
 
-    /// Releases the turn if another process wants it or it is not used, and announces writes of other processes.
+    /// Releases the turn if another process wants it, it is not used, or the database was deleted, and announces writes of other
+    /// processes.
     ///
     /// - Returns: The time until the next check; `nil` after the database is closed.
     private func checkTurn() -> DispatchTimeInterval? {
@@ -304,7 +305,8 @@ final class SuspendableEngine: SuspendableStorage {
         let isOpen = state.withLock { state in
             if case .open = state.phase { true } else { false }
         }
-        let isWanted = isOpen && turn.isWanted
+        // The next call finds that the database was deleted. A process that reads on and on would never be idle.
+        let isWanted = isOpen && (turn.isWanted || turn.isGone)
         let finding: Finding? = state.update { state in
             switch state.phase {
             case .closed: return nil
