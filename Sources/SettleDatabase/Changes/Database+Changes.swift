@@ -45,10 +45,12 @@ extension Database {
         _ body: (Change) throws -> Bool
     ) throws {
         var rest = range
+        var size = PageSize(hasContents: includingDocuments)
         while true {
             let page = try engine.read {
-                try $0.records(changedIn: rest, limit: 200, withContent: includingDocuments)
+                try $0.records(changedIn: rest, limit: size.count, withContent: includingDocuments)
             }
+            size.learn(page)
             for record in noting(page) {
                 guard let change = Change(record, style: style, origin: identity) else { continue }
                 guard try body(change) else { return }

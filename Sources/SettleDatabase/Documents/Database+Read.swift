@@ -104,8 +104,10 @@ extension Database {
         in range: DocumentRange = DocumentRange(), _ body: (Document) throws -> Bool
     ) throws {
         var rest = range
+        var size = PageSize()
         while true {
-            let page = try engine.read { try $0.records(in: rest, limit: 500, withContent: true) }
+            let page = try engine.read { try $0.records(in: rest, limit: size.count, withContent: true) }
+            size.learn(page)
             for record in noting(page) {
                 guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else {
                     continue

@@ -251,9 +251,11 @@ extension Database {
     func forEachNamedBlob(since: UpdateSequence, _ body: (BlobDigest) -> Void) throws {
         var range = SequenceRange(after: since)
         var hasLostTree = false
+        var size = PageSize()
         while true {
             let last: UpdateSequence? = try engine.snapshot { reader in
-                let page = try reader.records(changedIn: range, limit: 200, withContent: true)
+                let page = try reader.records(changedIn: range, limit: size.count, withContent: true)
+                size.learn(page)
                 for record in noting(page) {
                     for blob in record.damage?.namedBlobs ?? [] { body(blob) }
                     for attachment in record.content?.attachments ?? [] { body(attachment.blob) }

@@ -151,8 +151,10 @@ struct DocumentVerifier {
         let counted = try reader.counts()
         let total = counted.live + counted.deleted
         var range = DocumentRange()
+        var size = PageSize()
         while true {
-            let page = try reader.records(in: range, limit: 500, withContent: true)
+            let page = try reader.records(in: range, limit: size.count, withContent: true)
+            size.learn(page)
             for record in page { try check(record) }
             guard let newest = page.last else { break }
             range.after = newest.id

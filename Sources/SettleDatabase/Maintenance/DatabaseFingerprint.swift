@@ -133,22 +133,20 @@ private struct PartHash {
 
 extension StorageEngine {
     /// Calls a closure with all documents changed after a sequence, in the order of their last changes and with their contents; a
-    /// page has about 4 MiB.
+    /// page has about 1 MiB.
     ///
     /// - Throws: ``DatabaseError`` with code `damagedDocument` for a document that can't be read, and errors of the
     ///   closure.
     func forEachPage(changedAfter sequence: UpdateSequence, _ body: ([DocumentRecord]) throws -> Void) throws {
         var range = SequenceRange(after: sequence)
-        // The size of the documents is still unknown.
-        var limit = 16
-        while case let page = try read({ try $0.records(changedIn: range, limit: limit, withContent: true) }),
+        var size = PageSize()
+        while case let page = try read({ try $0.records(changedIn: range, limit: size.count, withContent: true) }),
             let last = page.last
         {
             if let damage = page.lazy.compactMap(\.damage).first { throw damage }
             try body(page)
             range.after = last.sequence
-            let bytes = page.reduce(0) { $0 + ($1.content?.body.utf8.count ?? 0) + $1.tree.count * 64 }
-            limit = min(max(page.count * (4 << 20) / max(bytes, 1), 1), 500)
+            size.learn(page)
         }
     }
 

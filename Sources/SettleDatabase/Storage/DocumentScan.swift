@@ -234,3 +234,41 @@ extension FixedWidthInteger {
         return other < 0 ? .min : .max
     }
 }
+
+// MARK: - PageSize
+
+/// The number of documents that are read at once: many small ones or few large ones, so that pages take about the same memory.
+package struct PageSize: Sendable {
+    /// The number of documents of the next page.
+    package private(set) var count: Int
+    private let maximumCount: Int
+    private static let bytes = 1 << 20
+
+    /// Starts with few documents, whose size is unknown.
+    ///
+    /// - Parameters:
+    ///   - hasContents: Whether documents are read with their contents. Without them, none is large.
+    ///   - maximumCount: The most documents of a page.
+    package init(hasContents: Bool = true, maximumCount: Int = 256) {
+        self.maximumCount = maximumCount
+        count = hasContents ? min(16, maximumCount) : maximumCount
+    }
+
+    /// Adapts to the size of a page's documents.
+    package mutating func learn(count read: Int, bytes: Int) {
+        guard read > 0 else { return }
+        let fitting = max(Self.bytes / max(bytes / read, 1), 1)
+        // It grows slowly, because the next documents may be larger.
+        count = min(fitting, count * 4, maximumCount)
+    }
+
+    /// Adapts to the size of a page's documents.
+    package mutating func learn(_ page: [DocumentRecord]) {
+        learn(count: page.count, bytes: page.contentLength + page.reduce(0) { $0 + $1.tree.count * 64 })
+    }
+}
+
+extension [DocumentRecord] {
+    /// The bytes of the contents that were read.
+    package var contentLength: Int { reduce(0) { $0 + ($1.content?.body.utf8.count ?? 0) } }
+}

@@ -221,24 +221,3 @@ enum ListingNamespace: Sendable {
             : DocumentRange()
     }
 }
-
-// MARK: - PageSize
-
-/// The number of documents that are read at once: many small ones or few large ones, so that pages take about the same memory.
-struct PageSize: Sendable {
-    /// The number of documents of the next page.
-    private(set) var count: Int
-    private static let most = 256
-    private static let bytes = 1 << 20
-
-    /// - Parameter hasContents: Whether documents are read with their contents. Without them, none is large.
-    init(hasContents: Bool = true) { count = hasContents ? 16 : Self.most }
-
-    /// Adapts to the size of a page's documents.
-    mutating func learn(count read: Int, bytes: Int) {
-        guard read > 0 else { return }
-        let fitting = max(Self.bytes / max(bytes / read, 1), 1)
-        // It grows slowly, because the next documents may be larger.
-        count = min(fitting, count * 4, Self.most)
-    }
-}

@@ -22,12 +22,10 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
     /// The commit that the index was updated to, if known.
     private let reached = Guarded<Commit?>(nil)
 
-    /// The number of documents per page.
-    private static var pageLength: Int { 500 }
-    /// The approximate number of bytes of documents per page.
-    private static var pageBytes: Int { 1 << 20 }
-    /// The number of pages mapped at once.
-    private static var pagesAtOnce: Int { 4 }
+    /// The number of pages, and of bytes of documents, that are mapped at once. They last while a batch is written, so that workers do
+    /// not wait for the writer.
+    private static var pagesAtOnce: Int { 32 }
+    private static var bytesAtOnce: Int { 8 << 20 }
     /// The number of documents, or bytes of rows, after which a batch is written.
     private static var batchLength: Int { 20_000 }
     private static var batchBytes: Int { 24 << 20 }
@@ -180,14 +178,15 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         var done = 0
         try report(done, total)
         var since = writer.state.sequence
-        var limit = Self.pageLength
+        var size = PageSize(maximumCount: 500)
         var pages: [Page] = []
+        var bytesInPages = 0
         var batch = ChangeBatch()
         var state = writer.state
         while true {
-            while pages.count < Self.pagesAtOnce, since < target {
+            while pages.count < Self.pagesAtOnce, bytesInPages < Self.bytesAtOnce, since < target {
                 let records = try database.records(
-                    changedIn: SequenceRange(after: since), limit: limit, withContent: true)
+                    changedIn: SequenceRange(after: since), limit: size.count, withContent: true)
                 guard let last = records.last else {
                     // A purge increases the sequence without a change.
                     since = target
@@ -198,12 +197,14 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
                     $0.damage == nil && !$0.tree.isDeleted && (includesDesign || !$0.id.isDesign)
                 }
                 let chosen = zip(records, mapped).filter { $1 }.map { $0.0 }
-                pages.append(Page(records: records, mapped: mapped, mapping: try mapper.start(chosen)))
-                let bytes = records.reduce(0) { $0 + ($1.content?.body.utf8.count ?? 0) }
-                limit = min(max(records.count * Self.pageBytes / max(bytes, 1), 1), Self.pageLength)
+                size.learn(records)
+                pages.append(
+                    Page(records: records, mapped: mapped, mapping: try mapper.start(chosen)))
+                bytesInPages += records.contentLength
             }
             guard !pages.isEmpty else { break }
             let page = pages.removeFirst()
+            bytesInPages -= page.records.contentLength
             var emissions = try page.mapping.wait()[...]
             for (record, isMapped) in zip(page.records, page.mapped) {
                 batch.add(record.id, isMapped ? emissions.popFirst() ?? [] : [])

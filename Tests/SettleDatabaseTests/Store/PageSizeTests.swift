@@ -1,6 +1,5 @@
+import SettleDatabase
 import Testing
-
-@testable import SettleServer
 
 @Suite struct PageSizeTests {
     @Test func `pages have many small documents, or a single large one`() {
