@@ -73,12 +73,15 @@ class SQLiteReader: SkippingReader {
         // Rows with a damaged id do not count, so the limit of a page is applied here and not by SQLite.
         let order = "ORDER BY id \(range.descending ? "DESC" : "ASC")"
         let statement = try statement("SELECT \(columns)", in: range, kind, order)
+        var bytes = 0
         return try statement.all(
-            limit: limit, by: \.id, beyond: range.descending ? range.before : range.after,
+            limit: limit, until: { bytes >= PageSize.maximumBytes }, by: \.id, beyond: range.descending ? range.before : range.after,
             descending: range.descending
         ) { row in
             guard let id = try? row.id(1) else { return nil }
-            return record(row, id: id, withContent: withContent)
+            let record = record(row, id: id, withContent: withContent)
+            bytes += record.contentLength
+            return record
         }
     }
 
@@ -130,14 +133,17 @@ class SQLiteReader: SkippingReader {
         // Callers continue after the last row, so an index that leads back in a damaged file would cause an endless
         // loop.
         var last = range.descending ? Int64.max : range.after.number
-        return try statement.all(expecting: limit) { row in
+        var bytes = 0
+        return try statement.all(expecting: limit, until: { bytes >= PageSize.maximumBytes }) { row in
             let sequence = row.integer(0)
             guard range.descending ? sequence < last : sequence > last else { throw SQLiteError.outOfOrder }
             last = sequence
             guard let id = try? row.id(1) else {
                 return DocumentRecord(damagedID: row.string(1), UpdateSequence(sequence))
             }
-            return record(row, id: id, withContent: withContent)
+            let record = record(row, id: id, withContent: withContent)
+            bytes += record.contentLength
+            return record
         }
     }
 

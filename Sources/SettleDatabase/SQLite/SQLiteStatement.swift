@@ -118,14 +118,16 @@ package final class SQLiteStatement {
         return nil
     }
 
-    /// Runs the statement and takes one value from each row, except from rows for which the closure returns `nil`.
+    /// Runs the statement and takes one value from each row, except from rows for which the closure returns `nil`, up to a limit or until
+    /// the values are enough.
     package func all<Value>(
-        expecting count: Int = 0, limit: Int = .max, _ take: (SQLiteStatement) throws -> Value?
+        expecting count: Int = 0, limit: Int = .max, until isEnough: () -> Bool = { false },
+        _ take: (SQLiteStatement) throws -> Value?
     ) throws -> [Value] {
         defer { sqlite3_reset(handle) }
         var values: [Value] = []
         values.reserveCapacity(min(count, 1000))
-        while values.count < limit {
+        while values.count < limit, !isEnough() {
             let code = sqlite3_step(handle)
             if code == SQLITE_DONE { break }
             guard code == SQLITE_ROW else { throw failure(code) }
@@ -140,11 +142,11 @@ package final class SQLiteStatement {
     ///
     /// - Throws: ``DatabaseError`` with code `corrupt` for a row that does not come after the previous one.
     func all<Value, Key: Comparable>(
-        limit: Int = .max, by key: (Value) -> Key, beyond bound: Key?, descending: Bool = false,
-        _ take: (SQLiteStatement) throws -> Value?
+        limit: Int = .max, until isEnough: () -> Bool = { false }, by key: (Value) -> Key, beyond bound: Key?,
+        descending: Bool = false, _ take: (SQLiteStatement) throws -> Value?
     ) throws -> [Value] {
         var last = bound
-        return try all(limit: limit) { row in
+        return try all(limit: limit, until: isEnough) { row in
             guard let value = try take(row) else { return nil }
             let next = key(value)
             if let last, descending ? next >= last : next <= last { throw SQLiteError.outOfOrder }

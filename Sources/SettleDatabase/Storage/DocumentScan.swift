@@ -243,6 +243,8 @@ package struct PageSize: Sendable {
     package private(set) var count: Int
     private let maximumCount: Int
     private static let bytes = 1 << 20
+    /// The bytes of contents at which a reader ends a page, since documents may be much larger than those before them.
+    package static let maximumBytes = 4 << 20
 
     /// Starts with few documents, whose size is unknown.
     ///
@@ -268,7 +270,15 @@ package struct PageSize: Sendable {
     }
 }
 
+extension DocumentRecord {
+    /// The bytes of the content if it was read.
+    package var contentLength: Int { content?.body.utf8.count ?? 0 }
+}
+
 extension [DocumentRecord] {
     /// The bytes of the contents that were read.
-    package var contentLength: Int { reduce(0) { $0 + ($1.content?.body.utf8.count ?? 0) } }
+    package var contentLength: Int { reduce(0) { $0 + $1.contentLength } }
+
+    /// Whether a page has all that was left: it ended neither at its limit nor because of its size.
+    package func isLast(of limit: Int) -> Bool { count < limit && contentLength < PageSize.maximumBytes }
 }

@@ -12,6 +12,9 @@ public protocol StorageReader {
 
     /// The first documents of a scan, damaged ones as ``storedRecord(of:withContent:)`` returns them. A document with a damaged
     /// id is left out, except from the changes, where its record has no revisions.
+    ///
+    /// There may be fewer than `limit` if their contents are large: SQLite's engine ends a page at 4 MiB, so that the memory of a page is
+    /// bounded whatever the documents are. Only an empty page says that the scan is over.
     func records(_ scan: DocumentScan, limit: Int, withContent: Bool) throws -> [DocumentRecord]
 
     /// The ids of the first documents of a scan after some that are skipped.

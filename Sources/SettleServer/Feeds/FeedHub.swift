@@ -268,7 +268,7 @@ extension FeedHub {
             let newest = try database.lastSequence()
             let records = try database.records(
                 changedIn: SequenceRange(after: position), limit: count, withContent: withContent)
-            let isLast = records.count < count
+            let isLast = records.isLast(of: count)
             // A purge increases the sequence without a change.
             let through = isLast ? max(newest, position) : records.last?.sequence ?? newest
             return Page(records: records, after: position, through: through, isLast: isLast)

@@ -170,7 +170,7 @@ package struct FindCursor {
         let most = left.addingReportingOverflow(toSkip)
         let wanted = plan.isExact && !most.overflow && sorter == nil ? min(limit, most.partialValue) : limit
         let page = try page(of: range, limit: wanted)
-        if page.count < wanted { isDone = true }
+        if page.isLast(of: wanted) { isDone = true }
         var rest = range
         for record in page {
             try checkBudget()
