@@ -74,15 +74,15 @@ class SQLiteReader: SkippingReader {
         let order = "ORDER BY id \(range.descending ? "DESC" : "ASC")"
         let statement = try statement("SELECT \(columns)", in: range, kind, order)
         var bytes = 0
-        return try statement.all(
-            limit: limit, until: { bytes >= PageSize.maximumBytes }, by: \.id, beyond: range.descending ? range.before : range.after,
-            descending: range.descending
-        ) { row in
+        func take(_ row: SQLiteStatement) -> DocumentRecord? {
             guard let id = try? row.id(1) else { return nil }
             let record = record(row, id: id, withContent: withContent)
             bytes += record.contentLength
             return record
         }
+        return try statement.all(
+            limit: limit, until: { bytes >= PageSize.maximumBytes }, by: \.id,
+            beyond: range.descending ? range.before : range.after, descending: range.descending, take)
     }
 
     func page(of scan: DocumentScan, limit: Int) throws -> [DocumentID] {
@@ -134,7 +134,7 @@ class SQLiteReader: SkippingReader {
         // loop.
         var last = range.descending ? Int64.max : range.after.number
         var bytes = 0
-        return try statement.all(expecting: limit, until: { bytes >= PageSize.maximumBytes }) { row in
+        func take(_ row: SQLiteStatement) throws -> DocumentRecord? {
             let sequence = row.integer(0)
             guard range.descending ? sequence < last : sequence > last else { throw SQLiteError.outOfOrder }
             last = sequence
@@ -145,6 +145,7 @@ class SQLiteReader: SkippingReader {
             bytes += record.contentLength
             return record
         }
+        return try statement.all(expecting: limit, until: { bytes >= PageSize.maximumBytes }, take)
     }
 
     func setting(_ name: String) throws -> String? {
