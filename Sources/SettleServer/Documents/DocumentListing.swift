@@ -108,17 +108,23 @@ struct DocumentListing {
 
     private func nextKeys(_ position: inout Position) throws -> [WireText]? {
         guard let keys = position.keys, !keys.isEmpty else { return nil }
-        let count = position.page.count
-        position.keys = keys.dropFirst(count)
-        let rows = try keys.prefix(count).map { key in
-            guard let id = key.string.map({ DocumentID(unchecked: $0) }) else { return missing(key) }
-            if namespace == .local {
-                return try database.localDocument(id).map(row) ?? missing(key)
-            }
-            return try database.storedRecord(of: id).map(row) ?? missing(key)
+        var (rows, bytes) = ([WireText](), 0)
+        for key in keys.prefix(position.page.count) where bytes < PageSize.maximumBytes {
+            let row = try row(ofKey: key)
+            rows.append(row)
+            bytes += row.count
         }
-        position.page.learn(count: rows.count, bytes: rows.reduce(0) { $0 + $1.count })
+        position.keys = keys.dropFirst(rows.count)
+        position.page.learn(count: rows.count, bytes: bytes)
         return rows
+    }
+
+    private func row(ofKey key: JSONValue) throws -> WireText {
+        guard let id = key.string.map({ DocumentID(unchecked: $0) }) else { return missing(key) }
+        if namespace == .local {
+            return try database.localDocument(id).map(row) ?? missing(key)
+        }
+        return try database.storedRecord(of: id).map(row) ?? missing(key)
     }
 
     private func nextLocal(_ position: inout Position) throws -> [WireText] {

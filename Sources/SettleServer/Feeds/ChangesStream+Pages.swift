@@ -91,7 +91,13 @@ extension ChangesStream {
             .sorted { range.descending ? $0.sequence > $1.sequence : $0.sequence < $1.sequence }
             .prefix(limit)
         guard row.needsContent else { return Array(page) }
-        return try page.compactMap { try database.storedRecord(of: $0.id, withContent: true) }
+        var (records, bytes) = ([DocumentRecord](), 0)
+        for head in page where bytes < PageSize.maximumBytes {
+            guard let record = try database.storedRecord(of: head.id, withContent: true) else { continue }
+            records.append(record)
+            bytes += record.contentLength
+        }
+        return records
     }
 
     /// Receives the result of a filter function.

@@ -57,6 +57,27 @@ import Testing
         #expect(try client.send("GET", "/db/_all_docs?keys=[%22a%22]&key=%22b%22").status == 400)
     }
 
+    /// Pages have grown by small documents when they come to large ones.
+    @Test func `lists with documents are complete where large ones follow small ones`() throws {
+        let names = (0..<400).map { String(1000 + $0) }
+        let client = try client(names)
+        let large = (0..<9).map { "b\($0)" }
+        let text = JSONValue.string(String(repeating: "x", count: 1_000_000))
+        for id in large { _ = try client.send("PUT", "/db/\(id)", ["text": text]) }
+        let all: JSONValue = .array((names + large).map { .string($0) })
+        #expect(ids(try client.send("GET", "/db/_all_docs?include_docs=true")) == names + large)
+        #expect(ids(try client.send("POST", "/db/_all_docs?include_docs=true", ["keys": all])) == names + large)
+        let some: JSONValue = ["doc_ids": .array((names.suffix(300) + large).map { .string($0) })]
+        for answer in [
+            try client.send("GET", "/db/_changes?include_docs=true"),
+            try client.send("POST", "/db/_changes?include_docs=true&filter=_doc_ids", some),
+        ] {
+            let rows = answer.json["results"]?.array?.suffix(9) ?? []
+            #expect(rows.compactMap { $0["doc"]?["_id"]?.string } == large)
+            #expect(rows.allSatisfy { $0["doc"]?["text"] == text })
+        }
+    }
+
     @Test func `a list goes past a thousand deleted documents in one step`() throws {
         let names = (0..<1000).map { "d\($0)" }
         let client = try RouterClient.withDatabase()
