@@ -74,7 +74,7 @@ class SQLiteReader: SkippingReader {
         let order = "ORDER BY id \(range.descending ? "DESC" : "ASC")"
         let statement = try statement("SELECT \(columns)", in: range, kind, order)
         var bytes = 0
-        func take(_ row: SQLiteStatement) -> DocumentRecord? {
+        func readRow(_ row: SQLiteStatement) -> DocumentRecord? {
             guard let id = try? row.id(1) else { return nil }
             let record = record(row, id: id, withContent: withContent)
             bytes += record.contentLength
@@ -82,7 +82,7 @@ class SQLiteReader: SkippingReader {
         }
         return try statement.all(
             limit: limit, until: { bytes >= PageSize.maximumBytes }, by: \.id,
-            beyond: range.descending ? range.before : range.after, descending: range.descending, take)
+            beyond: range.descending ? range.before : range.after, descending: range.descending, readRow)
     }
 
     func page(of scan: DocumentScan, limit: Int) throws -> [DocumentID] {
@@ -134,7 +134,7 @@ class SQLiteReader: SkippingReader {
         // loop.
         var last = range.descending ? Int64.max : range.after.number
         var bytes = 0
-        func take(_ row: SQLiteStatement) throws -> DocumentRecord? {
+        func readRow(_ row: SQLiteStatement) throws -> DocumentRecord? {
             let sequence = row.integer(0)
             guard range.descending ? sequence < last : sequence > last else { throw SQLiteError.outOfOrder }
             last = sequence
@@ -145,7 +145,7 @@ class SQLiteReader: SkippingReader {
             bytes += record.contentLength
             return record
         }
-        return try statement.all(expecting: limit, until: { bytes >= PageSize.maximumBytes }, take)
+        return try statement.all(expecting: limit, until: { bytes >= PageSize.maximumBytes }, readRow)
     }
 
     func setting(_ name: String) throws -> String? {
