@@ -2,6 +2,7 @@
 import base64
 import re
 import socket
+import time
 from urllib.parse import urlsplit
 
 
@@ -48,6 +49,16 @@ class Connection:
         if status not in good:
             raise SystemExit(f"{method} {path}: {status} {answer[:200]!r}")
         return answer
+
+
+def connect(url, user, password):
+    """A connection to a server that is starting."""
+    for _ in range(200):
+        try:
+            return Connection(url, user, password)
+        except OSError:
+            time.sleep(0.05)
+    raise SystemExit("the server does not answer")
 
 
 def content(body):

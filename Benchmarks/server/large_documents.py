@@ -10,9 +10,8 @@ import json
 import os
 import subprocess
 import tempfile
-import time
 
-from connection import Connection
+from connection import connect
 from processes import end, free_port, launch
 
 PASSWORD = "large"
@@ -24,21 +23,12 @@ options.add_argument("--small", type=int, default=1000)
 given = options.parse_args()
 
 
-def connect(url):
-    for _ in range(100):
-        try:
-            return Connection(url, "admin", PASSWORD)
-        except ConnectionRefusedError:
-            time.sleep(0.1)
-    raise SystemExit("the server did not start")
-
-
 def measure(folder):
     port = free_port()
     server = launch(
         [given.settle, "serve", "--quiet", "--admin", "admin", "--data", folder, "--port", str(port)],
         env={**os.environ, "SETTLE_ADMIN_PASSWORD": PASSWORD}, stdout=subprocess.DEVNULL)
-    connection = connect(f"http://127.0.0.1:{port}")
+    connection = connect(f"http://127.0.0.1:{port}", "admin", PASSWORD)
 
     def ask(method, path, body=None):
         data = b"" if body is None else json.dumps(body).encode()

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from connection import Connection, content
+from connection import connect, content
 from processes import free_port, launch
 
 options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
@@ -46,15 +46,6 @@ def serve():
     return process, f"http://127.0.0.1:{port}"
 
 
-def connect(url):
-    for _ in range(200):
-        try:
-            return Connection(url, "admin", password)
-        except OSError:
-            time.sleep(0.05)
-    sys.exit("the server does not answer")
-
-
 def ask(connection, method, path, body=None, good=(200, 201, 202)):
     data = b"" if body is None else json.dumps(body).encode()
     return json.loads(content(connection.ask(method, path, data, good=good)))
@@ -80,7 +71,7 @@ def process_figures(pid):
 
 server, url = serve()
 try:
-    connection = connect(url)
+    connection = connect(url, "admin", password)
     ask(connection, "PUT", "/_replicator", good=(201, 412))
     for number in range(given.number):
         for side in ("s", "t"):

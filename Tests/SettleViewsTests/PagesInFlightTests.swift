@@ -28,7 +28,7 @@ private final class CountingMapper: ViewMapper {
     var most: (pages: Int, bytes: Int) { flight.withLock { ($0.mostPages, $0.mostBytes) } }
 
     func start(_ documents: [DocumentRecord]) -> any ViewMapping {
-        let bytes = documents.reduce(0) { $0 + ($1.content?.body.utf8.count ?? 0) }
+        let bytes = documents.contentLength
         flight.withLock { flight in
             flight.pages += 1
             flight.bytes += bytes

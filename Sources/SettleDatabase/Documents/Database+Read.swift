@@ -182,6 +182,19 @@ extension Database {
         noting(try engine.read { try $0.records(in: range, limit: limit, withContent: withContent) })
     }
 
+    /// The documents with ids, in that order and with their contents, until these fill a page. Documents that do not exist are left
+    /// out; damaged ones as above.
+    package func records(of ids: some Sequence<DocumentID>) throws -> [DocumentRecord] {
+        var (records, bytes) = ([DocumentRecord](), 0)
+        for id in ids {
+            guard bytes < PageSize.maximumBytes else { break }
+            guard let record = try storedRecord(of: id, withContent: true) else { continue }
+            records.append(record)
+            bytes += record.contentLength
+        }
+        return records
+    }
+
     /// The id of a live document by its position in a range, from 0 and in the range's order; `nil` if there are
     /// fewer documents.
     package func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID? {

@@ -90,14 +90,7 @@ extension ChangesStream {
             .filter { range.after < $0.sequence && $0.sequence <= range.through }
             .sorted { range.descending ? $0.sequence > $1.sequence : $0.sequence < $1.sequence }
             .prefix(limit)
-        guard row.needsContent else { return Array(page) }
-        var (records, bytes) = ([DocumentRecord](), 0)
-        for head in page where bytes < PageSize.maximumBytes {
-            guard let record = try database.storedRecord(of: head.id, withContent: true) else { continue }
-            records.append(record)
-            bytes += record.contentLength
-        }
-        return records
+        return row.needsContent ? try database.records(of: page.map(\.id)) : Array(page)
     }
 
     /// Receives the result of a filter function.

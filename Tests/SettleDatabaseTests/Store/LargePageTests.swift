@@ -32,6 +32,8 @@ struct LargePageTests {
         #expect(sizes.allSatisfy { $0 < PageSize.maximumBytes + 1_000_100 })
         let all = try database.records(in: DocumentRange(after: "b"), limit: 200, withContent: true)
         #expect(all.count == 5)
+        let named = try database.records(of: (0..<Self.large).map { DocumentID(unchecked: "b\($0)") })
+        #expect(named.map(\.id.string) == (0..<5).map { "b\($0)" })
         // Without contents a page has as many as were asked for.
         let heads = try database.records(in: DocumentRange(), limit: 400, withContent: false)
         #expect(heads.count == Self.small + Self.large)

@@ -3,6 +3,8 @@ import Settle
 import SettleTesting
 import Testing
 
+@testable import SettleDatabase
+
 /// Several processes use one database by turns.
 struct SharingTests {
     private let folder: TemporaryFolder
@@ -75,6 +77,17 @@ struct SharingTests {
         waitUntil { code({ try database.document("counter") }) != nil }
         #expect(code { try database.document("counter") } == .closed)
         #expect(!FileManager.default.fileExists(atPath: path + "/database.sqlite"))
+    }
+
+    @Test func `a lock knows when its file was deleted, or is another one now`() throws {
+        let folder = try TemporaryFolder()
+        let path = folder("lock")
+        let lock = try #require(try FileLock(path: path))
+        #expect(!lock.isGone)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(lock.isGone)
+        let next = try #require(try FileLock(path: path))
+        #expect(lock.isGone && !next.isGone)
     }
 
     @Test func `a process that has the database alone is waited for, but not longer than allowed`() throws {

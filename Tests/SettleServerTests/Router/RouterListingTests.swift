@@ -78,6 +78,20 @@ import Testing
         }
     }
 
+    @Test func `a page of keys ends at some megabytes`() throws {
+        let database = try Database.inMemory()
+        let text = JSONValue.string(String(repeating: "x", count: 1_000_000))
+        let ids = (0..<12).map { "b\($0)" }
+        for id in ids { try database.save(Document(id: DocumentID(unchecked: id), body: ["text": text])) }
+        var query = ListingQuery()
+        (query.hasDocuments, query.keys) = (true, ids.map { .string($0) })
+        let listing = DocumentListing(database: database, query: query, namespace: .all, metrics: Metrics())
+        var (position, pages) = (try listing.begin().position, [Int]())
+        while let rows = try listing.next(&position) { pages.append(rows.count) }
+        #expect(pages.reduce(0, +) == 12)
+        #expect(pages.allSatisfy { $0 <= 5 })
+    }
+
     @Test func `a list goes past a thousand deleted documents in one step`() throws {
         let names = (0..<1000).map { "d\($0)" }
         let client = try RouterClient.withDatabase()
