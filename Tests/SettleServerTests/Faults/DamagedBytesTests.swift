@@ -67,7 +67,7 @@ import Testing
 
     @Test func `a damaged attachment is cut off before its end`() throws {
         let live = try damaged()
-        let connection = try live.connect(seconds: 10)
+        let connection = try live.connect()
         try connection.write(LiveServer.request("GET", "/db/a/film"))
         let (text, ending) = connection.readToEnding()
         #expect(text.contains("Content-Length: \(Self.content.utf8.count)"))

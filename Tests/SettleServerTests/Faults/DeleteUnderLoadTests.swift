@@ -24,7 +24,7 @@ import Testing
             Thread.detachNewThread {
                 defer { ended.leave() }
                 var count = 0
-                while !isOver.withLock({ $0 }), let connection = try? RawConnection(port: port, seconds: 60) {
+                while !isOver.withLock({ $0 }), let connection = try? RawConnection(port: port) {
                     for _ in 0..<20 {
                         count += 1
                         let requests = [

@@ -41,7 +41,7 @@ import Testing
 
     /// Sends what counts with the settings: a long body that is refused, documents, a WebSocket with a message, a preflight.
     private func use(_ served: ServedFolder) throws {
-        let long = try RawConnection(port: served.port, seconds: 30)
+        let long = try RawConnection(port: served.port)
         try long.write(
             Array(
                 "POST /db HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n".utf8
@@ -50,13 +50,13 @@ import Testing
         _ = try? long.readAnswer()
         _ = try? served.ask("PUT", "/db/a", #"{"n":1}"#)
         _ = try? served.ask("POST", "/db/_bulk_docs", #"{"docs":[{"_id":"b"}]}"#)
-        let socket = try RawConnection(port: served.port, seconds: 30)
+        let socket = try RawConnection(port: served.port)
         try socket.write(
             "GET /db/_blipsync HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: BLIP_3+CBMobile_2\r\n\r\n"
         )
         _ = try? socket.read(through: "\r\n\r\n")
         try? socket.write([0x82, 0x80, 0, 0, 0, 0] as [UInt8])
-        let asking = try RawConnection(port: served.port, seconds: 30)
+        let asking = try RawConnection(port: served.port)
         try asking.write(
             "OPTIONS /db HTTP/1.1\r\nHost: test\r\nOrigin: https://app.example\r\nAccess-Control-Request-Method: GET\r\n\r\n"
         )

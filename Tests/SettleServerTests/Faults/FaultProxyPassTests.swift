@@ -11,8 +11,8 @@ import Testing
         let faulty = try FaultyServer()
         let plain = try LiveServer()
         _ = try plain.send("PUT", "/db")
-        let through = try series(faulty.connect(seconds: 30))
-        let direct = try series(plain.connect(seconds: 30))
+        let through = try series(faulty.connect())
+        let direct = try series(plain.connect())
         #expect(through.count == direct.count)
         for (index, (one, other)) in zip(through, direct).enumerated() {
             #expect(one.head == other.head, "answer \(index)")
@@ -64,7 +64,7 @@ import Testing
 
     @Test func `pipelined requests are answered in order`() throws {
         let faulty = try FaultyServer()
-        let connection = try faulty.connect(seconds: 30)
+        let connection = try faulty.connect()
         let writes = (0..<50).map { LiveServer.request("PUT", "/db/d\($0)", "{}") }
         let reads = (0..<50).map { LiveServer.request("GET", "/db/d\($0)") }
         try connection.write((writes + reads).joined())

@@ -227,7 +227,7 @@ import Testing
 
     @Test func `a request too long to be buffered is delivered once`() throws {
         let faulty = try FaultyServer(.duplicate)
-        let connection = try faulty.connect(seconds: 60)
+        let connection = try faulty.connect()
         let content = [UInt8](repeating: 7, count: FaultProxy.longestHeld + 70_000)
         try connection.write("PUT /db/a/x HTTP/1.1\r\nHost: test\r\nContent-Length: \(content.count)\r\n\r\n")
         try connection.write(content)

@@ -25,7 +25,7 @@ import Testing
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let slow = try begin(100, live)
-        let connection = try live.connect(seconds: 30)
+        let connection = try live.connect()
         try connection.write("PUT /db/quick/x HTTP/1.1\r\nHost: test\r\nContent-Length: \(Self.size)\r\n\r\n")
         try connection.write([UInt8](repeating: 0x20, count: Self.size))
         let start = ContinuousClock.now
@@ -57,7 +57,7 @@ import Testing
         let live = try LiveServer { $0.largestBody = 2 << 20 }
         _ = try live.send("PUT", "/db")
         for head in ["Content-Length: 5000000", "Transfer-Encoding: chunked"] {
-            let connection = try live.connect(seconds: 30)
+            let connection = try live.connect()
             try connection.write(
                 "POST /db/_bulk_docs HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n\(head)\r\n\r\n")
             if head.hasPrefix("T") { try connection.write("4C4B40\r\n") }
@@ -66,7 +66,7 @@ import Testing
             #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 413"))
         }
         // An attachment is streamed, and may be longer.
-        let connection = try live.connect(seconds: 30)
+        let connection = try live.connect()
         try connection.write("PUT /db/a/x HTTP/1.1\r\nHost: test\r\nContent-Length: 5000000\r\n\r\n")
         try connection.write([UInt8](repeating: 0x20, count: 5_000_000))
         #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 201"))

@@ -89,7 +89,7 @@ import Testing
             handler: HTTPHandler(
                 plan: { _ in .work { HTTPResponse(status: status, body: .bytes([0x78])) } }))
         defer { transport.stop(within: 1) }
-        let connection = try RawConnection(port: transport.port, seconds: 10)
+        let connection = try RawConnection(port: transport.port)
         for _ in 0..<2 {
             try connection.write(LiveServer.request("GET", "/"))
             let answer = try connection.readAnswer()

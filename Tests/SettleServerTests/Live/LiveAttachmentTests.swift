@@ -10,7 +10,7 @@ import Testing
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let count = 16 * 20
-        let connection = try live.connect(seconds: 30)
+        let connection = try live.connect()
         try connection.write(
             "PUT /db/a/big HTTP/1.1\r\nHost: test\r\nContent-Type: image/x\r\nContent-Length: \(count * block.count)\r\n\r\n"
         )
@@ -44,7 +44,7 @@ import Testing
     @Test func `an interrupted download leaves nothing`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
-        let connection = try live.connect(seconds: 30)
+        let connection = try live.connect()
         try connection.write(
             "PUT /db/a/big HTTP/1.1\r\nHost: test\r\nContent-Type: image/x\r\nContent-Length: \(100 * block.count)\r\n\r\n"
         )

@@ -17,7 +17,7 @@ import Testing
         _ = try live.send("PUT", "/db")
         _ = try live.send("PUT", "/db/a", #"{"_attachments":{"x":{"data":"eA=="}}}"#)
         _ = try live.send("PUT", "/db/_design/d", #"{"views":{"v":{"map":"function (d) { emit(1) }"}}}"#)
-        let connection = try live.connect(seconds: 20)
+        let connection = try live.connect()
         for _ in 0..<3 {
             try connection.write(LiveServer.request("HEAD", path))
             let head = try connection.read(through: "\r\n\r\n")
@@ -39,7 +39,7 @@ import Testing
         let live = try LiveServer { $0.bulkDocuments = 20_000 }
         _ = try live.send("PUT", "/db")
         for path in ["/db/_all_docs", "/db/_changes"] {
-            let connection = try live.connect(seconds: 20)
+            let connection = try live.connect()
             try connection.write(LiveServer.request("HEAD", path))
             let head = try connection.read(through: "\r\n\r\n")
             let count = try live.send("GET", path).body.count
@@ -47,7 +47,7 @@ import Testing
         }
         let documents = (0..<20_000).map { #"{"_id":"document-\#($0)-with-a-long-name"}"# }.joined(separator: ",")
         _ = try live.send("POST", "/db/_bulk_docs", #"{"docs":[\#(documents)]}"#)
-        let connection = try live.connect(seconds: 20)
+        let connection = try live.connect()
         try connection.write(LiveServer.request("HEAD", "/db/_all_docs"))
         let head = try connection.read(through: "\r\n\r\n")
         #expect(head.hasPrefix("HTTP/1.1 200") && head.lowercased().contains("connection: close"), "\(head)")

@@ -12,7 +12,7 @@ import Testing
         for path in ["/db", "/other"] { _ = try live.send("PUT", path) }
         for path in ["/db/a", "/other/b"] { _ = try live.send("PUT", path, #"{"n":1}"#) }
         let database = try live.server.state.databases.open("db")
-        let waiting = try (0..<8).map { _ in try live.connect(seconds: 60) }
+        let waiting = try (0..<8).map { _ in try live.connect() }
         try withAllReaders(of: database) { () throws in
             for connection in waiting { try connection.write(LiveServer.request("GET", "/db/a")) }
             // On each of the polling threads, many times.
@@ -30,7 +30,7 @@ import Testing
         let live = try LiveServer()
         for path in ["/db", "/other"] { _ = try live.send("PUT", path) }
         _ = try live.send("PUT", "/other/b", "{}")
-        let feeds = try (0..<3).map { _ in try live.connect(seconds: 20) }
+        let feeds = try (0..<3).map { _ in try live.connect() }
         for feed in feeds {
             try feed.write(LiveServer.request("GET", "/other/_changes?feed=continuous&since=now&heartbeat=50"))
             _ = try feed.read(through: "\r\n\r\n")
@@ -66,7 +66,7 @@ import Testing
             let written = try live.send("PUT", "/db/d\(size)", #"{"t":"\#(String(repeating: "x", count: size))"}"#)
             #expect(written.head.hasPrefix("HTTP/1.1 201"))
         }
-        let connection = try live.connect(seconds: 60)
+        let connection = try live.connect()
         for round in 0..<5 {
             let order = sizes.map { $0 } + sizes.reversed()
             try connection.write(order.map { LiveServer.request("GET", "/db/d\($0)") }.joined())

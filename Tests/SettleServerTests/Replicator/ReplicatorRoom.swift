@@ -80,7 +80,7 @@ extension LiveServer {
             Thread.detachNewThread {
                 continuation.resume(
                     with: Result {
-                        let connection = try RawConnection(port: port, seconds: 120)
+                        let connection = try RawConnection(port: port)
                         try connection.write(request)
                         let answer = try connection.readAnswer()
                         let status = answer.head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

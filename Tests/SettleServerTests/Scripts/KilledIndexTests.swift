@@ -25,7 +25,7 @@ import Testing
             let served = try ServedFolder(folder)
             defer { served.kill() }
             // The answer to this request is never read.
-            let connection = try RawConnection(port: served.port, seconds: 120)
+            let connection = try RawConnection(port: served.port)
             try connection.write(LiveServer.request("GET", view))
             _ = try served.json("PUT", "/db/more\(round)", #"{"n":0}"#)
         }

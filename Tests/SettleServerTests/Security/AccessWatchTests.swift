@@ -78,7 +78,7 @@ import Testing
     }
 
     private func open(_ kind: Opened, port: Int, _ credentials: String) throws -> RawConnection {
-        let connection = try RawConnection(port: port, seconds: 30)
+        let connection = try RawConnection(port: port)
         let head =
             switch kind {
             case .webSocket:
@@ -186,7 +186,7 @@ import Testing
             #expect(events == [.close(status: BLIPConnection.mayPass)], "\(rest)")
             #expect(String(decoding: rest, as: UTF8.self).hasSuffix(End.membership.reason))
         }
-        let refused = try RawConnection(port: client.server.port, seconds: 30)
+        let refused = try RawConnection(port: client.server.port)
         let head =
             "GET /db/_blipsync HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: BLIP_3+CBMobile_2\r\n"
         try refused.write(Array("\(head)\(basic("ben"))\r\n\r\n".utf8))
@@ -216,7 +216,7 @@ import Testing
         defer { client.server.stop() }
         try client.server.setAdministrator("ann", password: "pw")
         _ = try client.send("PUT", "/_global_changes")
-        let connection = try RawConnection(port: client.server.port, seconds: 30)
+        let connection = try RawConnection(port: client.server.port)
         try connection.write(
             Array("GET /_db_updates?feed=continuous&heartbeat=1000 HTTP/1.1\r\nHost: a\r\n\(basic("ann"))\r\n\r\n".utf8)
         )

@@ -21,7 +21,7 @@ final class FaultyServer {
     deinit { proxy.stop() }
 
     /// A connection through the proxy.
-    func connect(seconds: Int = 60) throws -> RawConnection { try RawConnection(port: proxy.port, seconds: seconds) }
+    func connect() throws -> RawConnection { try RawConnection(port: proxy.port) }
 
     /// A connection through the proxy that has sent a request.
     func begin(_ method: String, _ path: String, _ body: String? = nil) throws -> RawConnection {

@@ -27,7 +27,9 @@ final class LiveServer {
 
     deinit { server.stop() }
 
-    func connect(seconds: Int = 60) throws -> RawConnection { try RawConnection(port: port, seconds: seconds) }
+    func connect(seconds: Int = RawConnection.waitLimit) throws -> RawConnection {
+        try RawConnection(port: port, seconds: seconds)
+    }
 
     /// Sends one request on a connection of its own.
     func send(_ method: String, _ path: String, _ body: String? = nil) throws -> (head: String, body: [UInt8]) {

@@ -49,7 +49,7 @@ final class ServedFolder {
     }
 
     private func answer(_ method: String, _ path: String, _ body: String?) throws -> (head: String, body: [UInt8]) {
-        let connection = try RawConnection(port: port, seconds: 120)
+        let connection = try RawConnection(port: port)
         try connection.write(LiveServer.request(method, path, body))
         let answer = try connection.readAnswer()
         return (answer.head, answer.body)
