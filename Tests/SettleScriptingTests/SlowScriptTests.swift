@@ -4,11 +4,11 @@ import Testing
 
 /// Calls that take long: those that compute give way to others, and those that a busy machine lets wait do not.
 @Suite(.timeLimit(.minutes(5))) struct SlowScriptTests {
-    /// How many processes two calls start.
+    /// How many processes two calls start in a pool of one: a second one could start for a call that comes before the first is idle.
     private func starts(of function: String, start: String = ":") throws -> Int {
         let file = FileManager.default.temporaryDirectory.appending(path: "starts-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
-        let workers = Workers(timeLimit: 60_000, start: "echo >>'\(file.path)'; \(start)")
+        let workers = Workers(timeLimit: 60_000, workers: 1, start: "echo >>'\(file.path)'; \(start)")
         for _ in 0..<2 { #expect(try workers.map(function, "{}") == ["[[[1,null]]]"]) }
         workers.pool.close()
         return try Data(contentsOf: file).count
