@@ -75,8 +75,12 @@ import Testing
         let (short, long) = (DocumentID(unchecked: "short"), DocumentID(unchecked: "long"))
         try other.save(Document(id: short, body: ["n": 1]))
         try other.save(Document(id: long, body: ["text": .string(String(repeating: "x", count: 100_000))]))
+        /// A request that uses what it has read ahead also on a machine that keeps it waiting.
+        func patient(_ expected: DocumentID?) -> SharedRequest {
+            SharedRequest(expecting: expected.map { SharedRequest.Expected($0, in: name) }, validity: .seconds(600))
+        }
         func read(_ id: DocumentID, expecting expected: DocumentID?) throws -> DocumentRecord? {
-            let request = SharedRequest(expecting: expected.map { SharedRequest.Expected($0, in: name) })
+            let request = patient(expected)
             return try Freshness.answering(request) {
                 try node.freshen([name])
                 return try database.storedRecord(of: id, withContent: true)
@@ -98,7 +102,7 @@ import Testing
         // A write is compared with what it has read, so it can begin with that.
         var parent = try other.document(short)?.revision
         func write(expecting expected: DocumentID?) throws {
-            let request = SharedRequest(expecting: expected.map { SharedRequest.Expected($0, in: name) })
+            let request = patient(expected)
             try Freshness.answering(request) {
                 try node.freshen([name])
                 parent = try database.write([DocumentEdit(id: short, parent: parent, body: ["n": 1])])[0].get()
@@ -145,8 +149,8 @@ import Testing
             #expect(try database.storedRecord(of: short, withContent: true) != nil)
         }
         // One that waited for long is read again.
-        for (age, isTaken) in [(Duration.zero, true), (.seconds(1), false)] {
-            let waited = SharedRequest()
+        for (age, isTaken) in [(Duration.zero, true), (.seconds(601), false)] {
+            let waited = patient(nil)
             let document = SharedRequest.Document(short, nil, edition: 0, of: 7, at: 1, readAt: .now - age)
             waited.keep(document)
             #expect((waited.take(short, of: 7) != nil) == isTaken && waited.take(short, of: 7) == nil)

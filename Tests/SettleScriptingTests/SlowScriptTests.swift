@@ -4,12 +4,12 @@ import Testing
 
 /// Calls that take long: those that compute give way to others, and those that a busy machine lets wait do not.
 @Suite(.timeLimit(.minutes(5))) struct SlowScriptTests {
-    /// How many processes two calls start in a pool of one: a second one could start for a call that comes before the first is idle.
-    private func starts(of function: String, start: String = ":") throws -> Int {
+    /// How many processes start for calls that follow each other, in a pool that may have two.
+    private func starts(of function: String, calls: Int = 2, start: String = ":") throws -> Int {
         let file = FileManager.default.temporaryDirectory.appending(path: "starts-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
-        let workers = Workers(timeLimit: 60_000, workers: 1, start: "echo >>'\(file.path)'; \(start)")
-        for _ in 0..<2 { #expect(try workers.map(function, "{}") == ["[[[1,null]]]"]) }
+        let workers = Workers(timeLimit: 60_000, start: "echo >>'\(file.path)'; \(start)")
+        for _ in 0..<calls { #expect(try workers.map(function, "{}") == ["[[[1,null]]]"]) }
         workers.pool.close()
         return try Data(contentsOf: file).count
     }
@@ -18,6 +18,10 @@ import Testing
         // It stands for a busy machine: the answer is late, and no time of a processor was used.
         let wait = "sleep 0.6"
         #expect(try starts(of: "function () { emit(1) }", start: wait) == 1)
+    }
+
+    @Test func `calls that follow each other run in one process`() throws {
+        #expect(try starts(of: "function () { emit(1) }", calls: 500) == 1)
     }
 
     @Test func `a process that computed for long ends after its call`() throws {

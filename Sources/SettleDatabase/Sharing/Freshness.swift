@@ -71,21 +71,24 @@ package final class SharedRequest: Sendable {
     /// The document that is read first; `nil` if that is not known.
     package let expected: Expected?
     private let ahead = Guarded<Document?>(nil)
+    private let validity: Duration
 
-    package init(expecting expected: Expected? = nil) { self.expected = expected }
+    /// - Parameters:
+    ///   - expected: The document that the request reads first.
+    ///   - validity: How long a document that was read ahead is used. A request may wait for a script, or for the rest of a long body.
+    package init(expecting expected: Expected? = nil, validity: Duration = .milliseconds(100)) {
+        (self.expected, self.validity) = (expected, validity)
+    }
 
     /// Keeps what was read ahead.
     package func keep(_ document: Document) { ahead.withLock { $0 = document } }
-
-    /// How long a document that was read ahead is used. A request may wait for a script, or for the rest of a long body.
-    private static let validity: Duration = .milliseconds(100)
 
     /// The document that was read ahead, once: a request that reads it again wants to see what has happened since.
     package func take(_ id: DocumentID, of number: Int64) -> Document? {
         ahead.withLock { ahead in
             guard let kept = ahead, kept.number == number, kept.id == id else { return nil }
             ahead = nil
-            return kept.readAt + Self.validity > .now ? kept : nil
+            return kept.readAt + validity > .now ? kept : nil
         }
     }
 }

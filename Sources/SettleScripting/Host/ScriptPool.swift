@@ -14,6 +14,8 @@ public final class ScriptPool: Sendable {
     private struct State {
         var queue: FairQueue<ScriptCall>
         var threads = 0
+        /// The number of threads that will look into the queue next: they were just started, or have ended a call.
+        var free = 0
         var idle = 0
         /// The number of idle threads that were woken but have not run yet.
         var woken = 0
@@ -86,8 +88,9 @@ public final class ScriptPool: Sendable {
                 return (true, false)
             }
             let limit = options.workers + min(state.slow, options.moreWorkers)
-            guard state.threads < limit, !state.isClosed else { return (false, false) }
+            guard state.queue.count > state.free, state.threads < limit, !state.isClosed else { return (false, false) }
             state.threads += 1
+            state.free += 1
             return (false, true)
         }
         if wakes { wake.signal() }
@@ -111,8 +114,10 @@ public final class ScriptPool: Sendable {
 
     /// The next call; `nil` when the thread is to end.
     private func next(_ process: inout ScriptProcess?) -> ScriptCall? {
+        var isFree = true
         while true {
             let (call, isEnd) = state.withLock { state -> (ScriptCall?, Bool) in
+                if isFree { state.free -= 1 }
                 if state.isClosed {
                     state.threads -= 1
                     return (nil, true)
@@ -130,6 +135,7 @@ public final class ScriptPool: Sendable {
                 return (nil, false)
             }
             if call != nil || isEnd { return call }
+            isFree = false
             let isWoken = wake.wait(timeout: .now() + Self.patience) == .success
             let isOver = state.withLock { state in
                 state.idle -= 1
@@ -189,6 +195,7 @@ public final class ScriptPool: Sendable {
         state.withLock { state in
             if isSlow { state.slow -= 1 }
             state.queue.finish(owner)
+            state.free += 1
         }
         call.answer.fulfil(answer ?? .failure(.closed))
         seeToThreads()
