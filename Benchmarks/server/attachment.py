@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """A large attachment to a server and back: how long it takes, and the most memory the server had.
 
+    attachment.py --settle .build/release/settle [--size 2048]                           with a server of its own
     attachment.py --url http://127.0.0.1:5984 --user admin --password … --pid SERVER_PID [--size 2048]
 
 The bytes are compared by their hash. The database bench_attachment is made and removed. The peak is that of the process
 since its start, so measure a server that has done nothing else.
 """
-import argparse
 import base64
 import hashlib
 import http.client
@@ -15,13 +15,13 @@ import random
 import time
 from urllib.parse import urlsplit
 
-options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
-options.add_argument("--url", default="http://127.0.0.1:5984")
-options.add_argument("--user", default="admin")
-options.add_argument("--password", default="admin")
-options.add_argument("--pid", type=int, required=True, help="the server's process, for its memory")
-options.add_argument("--size", type=int, default=2048, help="in MiB")
-given = options.parse_args()
+from client import reach, server_options
+from options import positive
+from processes import memory
+
+options = server_options(__doc__)
+options.add_argument("--size", type=positive, default=2048, help="in MiB")
+given = reach(options, needs_process=True)
 place = urlsplit(given.url)
 login = {"Authorization": "Basic " + base64.b64encode(f"{given.user}:{given.password}".encode()).decode()}
 database = "/bench_attachment"
@@ -35,12 +35,6 @@ def ask(method, path):
     return json.loads(connection.getresponse().read())
 
 
-def peak():
-    """The most memory the server has had, in MiB."""
-    with open(f"/proc/{given.pid}/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
-
-
 def pieces(digest):
     """The attachment, a MiB at a time, each different."""
     for number in range(given.size):
@@ -51,7 +45,7 @@ def pieces(digest):
 
 ask("DELETE", database)
 ask("PUT", database)
-before = peak()
+before = memory(given.pid, "VmHWM")
 sent, received = hashlib.sha256(), hashlib.sha256()
 connection = http.client.HTTPConnection(place.hostname, place.port or 80, timeout=600)
 began = time.monotonic()
@@ -70,5 +64,5 @@ while block := answer.read(1 << 20):
 print(f"{given.size} MiB down: {time.monotonic() - began:.1f} s")
 if sent.digest() != received.digest():
     raise SystemExit("what came back is not what was sent")
-print(f"peak memory of the server: {before:.0f} MiB before, {peak():.0f} MiB after")
+print(f"peak memory of the server: {before:.0f} MiB before, {memory(given.pid, 'VmHWM'):.0f} MiB after")
 ask("DELETE", database)

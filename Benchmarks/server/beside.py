@@ -8,9 +8,9 @@ run each server starts with an empty folder and stock settings, on a free port, 
 full durability, which is its default. The processor time is that of the server: for CouchDB, of its Erlang process. --spinning lets so
 many processes compute meanwhile, which count as others.
 """
-import argparse
 import json
 import os
+import socket
 import statistics
 import subprocess
 import sys
@@ -18,61 +18,65 @@ import tempfile
 import time
 
 from connection import Connection
-from processes import end, free_port, launch
+from options import add_settle, parser, positive, program, words
+from processes import Server, end, free_port, launch
 
-TESTS = "put,putmany,get,bulk,getmany,changes,alldocs,replicate"
 NAMES = {
-    "put": "put, one connection", "putmany": "put, 16 connections", "get": "get, one connection", "getmany": "get, 16 connections",
-    "bulk": "_bulk_docs", "changes": "_changes?include_docs", "alldocs": "_all_docs?include_docs", "replicate": "_replicate",
+    "put": "put, one connection", "putmany": "put, 16 connections", "get": "get, one connection", "bulk": "_bulk_docs",
+    "getmany": "get, 16 connections", "changes": "_changes?include_docs", "alldocs": "_all_docs?include_docs", "replicate": "_replicate",
     "up": "_up, 16 connections",
 }
 PASSWORD = "beside"
 
-options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
-options.add_argument("--settle", required=True, help="the tool, built for release")
-options.add_argument("--couchdb", required=True, help="the folder of a release of CouchDB")
-options.add_argument("--runs", type=int, default=5)
-options.add_argument("--docs", default="50000")
-options.add_argument("--seconds", default="3", help="how long a test on 16 connections takes")
-options.add_argument("--tests", default=TESTS)
+
+
+def release(folder):
+    """A folder, by the program in it."""
+    program(os.path.join(folder, "bin", "couchdb"))
+    return os.path.abspath(folder)
+
+
+options = parser(__doc__)
+add_settle(options, required=True)
+options.add_argument("--couchdb", type=release, required=True, metavar="FOLDER", help="a release of CouchDB")
+options.add_argument("--runs", type=positive, default=5)
+options.add_argument("--docs", type=positive, default=50_000)
+options.add_argument("--seconds", type=positive, default=3, help="how long a test on 16 connections takes")
+options.add_argument("--tests", type=words(*NAMES), default=",".join(list(NAMES)[:-1]))
 options.add_argument("--spinning", type=int, default=0, help="how many processes compute meanwhile")
 options.add_argument("--json", action="store_true", help="print the figures of each run as JSON")
 given = options.parse_args()
 
 
-def start_settle(folder, port):
-    return launch(
-        [os.path.abspath(given.settle), "serve", "--quiet", "--data", folder, "--port", str(port), "--admin", "admin"],
-        env=os.environ | {"SETTLE_ADMIN_PASSWORD": PASSWORD}, stdout=subprocess.DEVNULL)
+def start_settle(folder):
+    server = Server(given.settle, folder, PASSWORD)
+    return server.process, server.url
 
 
-def start_couchdb(folder, port):
+def start_couchdb(folder):
     """Starts a CouchDB that writes to this folder alone, and needs no process for the names of Erlang's nodes."""
-    release = os.path.abspath(given.couchdb)
+    port = free_port()
     settings = os.path.join(folder, "bench.ini")
     with open(settings, "w") as file:
         file.write(
             f"[couchdb]\ndatabase_dir = {folder}\nview_index_dir = {folder}\nsingle_node = true\n[smoosh]\nstate_dir = {folder}\n"
             f"[chttpd]\nport = {port}\nbind_address = 127.0.0.1\n[log]\nwriter = file\nfile = {folder}/log\n[admins]\nadmin = {PASSWORD}\n")
-    stock = [os.path.join(release, "etc", name) for name in ("default.ini", "local.ini")]
-    return launch(
-        [os.path.join(release, "bin", "couchdb")],
+    stock = [os.path.join(given.couchdb, "etc", name) for name in ("default.ini", "local.ini")]
+    process = launch(
+        [os.path.join(given.couchdb, "bin", "couchdb")],
         env=os.environ | {
             "COUCHDB_INI_FILES": " ".join([*stock, settings]), "ERL_FLAGS": f"-start_epmd false -erl_epmd_port {free_port()}"},
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def await_answer(process, port):
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         try:
-            Connection(f"http://127.0.0.1:{port}", "admin", PASSWORD).ask("GET", "/_up")
-            return
+            socket.create_connection(("127.0.0.1", port)).close()
+            return process, f"http://127.0.0.1:{port}"
         except OSError:
             if process.poll() is not None:
-                sys.exit(f"the server ended with {process.returncode}")
+                sys.exit(f"CouchDB ended with {process.returncode}")
             time.sleep(0.05)
-    sys.exit("the server did not answer within 30 s")
+    sys.exit("CouchDB did not listen within 30 s")
 
 
 def measure(start):
@@ -81,18 +85,19 @@ def measure(start):
 
 
 def measure_in(folder, start):
-    port = free_port()
-    process = start(folder, port)
+    process, url = start(folder)
     try:
-        await_answer(process, port)
+        Connection(url, "admin", PASSWORD).ask("GET", "/_up")
         # Both hash the password of the administrator after their start.
         time.sleep(3)
         load = os.path.join(os.path.dirname(os.path.abspath(__file__)), "load.py")
         said = subprocess.run(
-            [sys.executable, load, "--url", f"http://127.0.0.1:{port}", "--password", PASSWORD, "--pid", str(process.pid), "--runs", "1",
-             "--docs", given.docs, "--seconds", given.seconds, "--tests", given.tests, "--json"],
-            stdout=subprocess.PIPE, text=True, check=True).stdout
-        return json.loads(said)
+            [sys.executable, load, "--url", url, "--password", PASSWORD, "--pid", str(process.pid), "--runs", "1",
+             "--docs", str(given.docs), "--seconds", str(given.seconds), "--tests", ",".join(given.tests), "--json"],
+            stdout=subprocess.PIPE, text=True)
+        if said.returncode:
+            sys.exit(said.returncode)
+        return json.loads(said.stdout)
     finally:
         end(process)
 
@@ -115,7 +120,7 @@ def median(name, kind, test):
 
 
 print(f"{'':24} {'CouchDB':>10} {'settle':>10} {'ratio':>7}    processor, µs: CouchDB, settle    others used")
-for test in given.tests.split(","):
+for test in given.tests:
     couchdb, settle = (median(name, "rates", test) for name in runs)
     costs = [median(name, "microseconds", test) for name in runs]
     others = max(median(name, "others", test) for name in runs)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes while thousands of clients follow the changes: how many writes a second, and how soon each reaches all of them.
 
+    busy_feeds.py --settle .build/release/settle [--feeds 5000] [--seconds 10]           with a server of its own
     busy_feeds.py --url http://127.0.0.1:5984 --user admin --password … --pid SERVER_PID [--feeds 5000] [--seconds 10]
 
 Opens the feeds, writes small documents one after the other on one connection for some seconds, and follows each feed on
@@ -8,26 +9,22 @@ another process. It does so with continuous feeds and with long polling, whose c
 delay of a write is the time from its answer until the last feed has it. Needs a limit of open files above the number of
 feeds, here and at the server. The database bench_busy is made and removed.
 """
-import argparse
 import multiprocessing
 import re
-import resource
 import selectors
 import socket
 import time
 
-from connection import Connection
+from client import connect, reach, server_options
+from options import positive, seconds, words
+from processes import memory
 
-options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
-options.add_argument("--url", default="http://127.0.0.1:5984")
-options.add_argument("--user", default="admin")
-options.add_argument("--password", default="admin")
-options.add_argument("--pid", type=int, required=True, help="the server's process, for its memory")
-options.add_argument("--feeds", type=int, default=5000)
-options.add_argument("--seconds", type=float, default=10)
+options = server_options(__doc__)
+options.add_argument("--feeds", type=positive, default=5000)
+options.add_argument("--seconds", type=seconds, default=10)
 options.add_argument("--rate", type=float, default=0, help="writes a second at most; 0 for as many as there can be")
-options.add_argument("--kinds", default="continuous,longpoll", help="kinds of feeds, with commas between")
-given = options.parse_args()
+options.add_argument("--kinds", type=words("continuous", "longpoll"), default="continuous,longpoll", help="of feeds, with commas between")
+given = reach(options, needs_process=True)
 database = "/bench_busy"
 row = re.compile(rb'"seq":"(\d+)-')
 last = re.compile(rb'"last_seq":"([^"]+)"')
@@ -35,18 +32,12 @@ last = re.compile(rb'"last_seq":"([^"]+)"')
 chunk = re.compile(rb"\r\n[0-9a-fA-F]+\r\n(?!\r\n)")
 
 
-def memory():
-    """The server's resident memory in MiB."""
-    with open(f"/proc/{given.pid}/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) / 1024
-
-
 class Feeds:
     """Many feeds, and the newest sequence that each of them has shown."""
 
     def __init__(self, kind, since, count):
         self.kind, self.count = kind, count
-        self.connection = Connection(given.url, given.user, given.password)
+        self.connection = connect(given)
         self.waiting = selectors.EpollSelector()
         self.at = {}
         self.texts = {}
@@ -116,18 +107,18 @@ def follow(kind, since, ready, newest, arrivals):
 
 
 def measure(kind):
-    writer = Connection(given.url, given.user, given.password)
+    writer = connect(given)
     writer.ask("DELETE", database, good=(200, 404))
     writer.ask("PUT", database)
     writer.ask("PUT", f"{database}/first", b'{"n":1}')
     ready, newest, arrivals = multiprocessing.Event(), multiprocessing.Value("q", 0), multiprocessing.Queue()
-    follower = multiprocessing.Process(target=follow, args=(kind, 1, ready, newest, arrivals))
+    follower = multiprocessing.Process(target=follow, args=(kind, 1, ready, newest, arrivals), daemon=True)
     follower.start()
     while not ready.wait(1):
         if not follower.is_alive():
             raise SystemExit("the feeds could not be opened")
     time.sleep(1)
-    before, answered, began = memory(), [], time.monotonic()
+    before, answered, began = memory(given.pid), [], time.monotonic()
     while time.monotonic() - began < given.seconds:
         if given.rate:
             time.sleep(max(0, began + len(answered) / given.rate - time.monotonic()))
@@ -145,11 +136,9 @@ def measure(kind):
     print(
         f"{given.feeds} feeds, {kind}: {len(answered) / given.seconds:.0f} writes/s; a write was at all feeds after "
         f"{delays[len(delays) // 2]:.2f} s (median), {delays[-1]:.2f} s (longest); memory {before:.0f} MiB before, "
-        f"{memory():.0f} MiB after", flush=True)
+        f"{memory(given.pid):.0f} MiB after", flush=True)
     writer.ask("DELETE", database)
 
 
-soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, given.feeds + 200)), hard))
-for each in given.kinds.split(","):
+for each in given.kinds:
     measure(each)

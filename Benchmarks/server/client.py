@@ -1,24 +1,42 @@
-"""What the scripts that measure views and queries share: their arguments, a connection, documents of about 470 bytes."""
-import argparse
+"""How a script comes to a server: one that it starts, or one whose address it is given. And documents of about 470 bytes."""
 import json
+import resource
 import time
 
-from connection import Connection, content
-
-parser = argparse.ArgumentParser()
-parser.add_argument("--url", required=True)
-parser.add_argument("--user", default="admin")
-parser.add_argument("--password", required=True)
-parser.add_argument("--pid", type=int, help="not looked at")
-parser.add_argument("--documents", type=int, default=50000)
-parser.add_argument("--runs", type=int, default=3)
-options = parser.parse_args()
-connection = Connection(options.url, options.user, options.password)
+from connection import Connection
+from options import parser, process, program
+from processes import Server, scratch
 
 
-def ask(method, path, body=None):
-    data = b"" if body is None else json.dumps(body).encode()
-    return content(connection.ask(method, path, data, good=(200, 201, 202, 404, 412)))
+def server_options(text):
+    """The options of a script that measures a server."""
+    options = parser(text)
+    which = options.add_mutually_exclusive_group(required=True)
+    which.add_argument("--settle", type=program, metavar="PROGRAM", help="the tool, built for release: measures a server of its own")
+    which.add_argument("--url", help="measures a server that runs; --user and --password are those of an administrator")
+    options.add_argument("--user", default="admin")
+    options.add_argument("--password", default="admin")
+    options.add_argument("--pid", type=process, help="the process of the server at --url, for its memory and its processor time")
+    return options
+
+
+def reach(options, needs_process=False):
+    """The arguments. With --settle there is a server on a new folder now; without, there must be one."""
+    given = options.parse_args()
+    # Each of thousands of feeds is an open file, here and at a server that is started here.
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    if given.settle:
+        server = Server(given.settle, scratch("benchmark"), given.password, user=given.user)
+        given.url, given.pid = server.url, server.pid
+    elif needs_process and not given.pid:
+        options.error("--pid is needed beside --url")
+    connect(given).socket.close()
+    return given
+
+
+def connect(given):
+    return Connection(given.url, given.user, given.password)
 
 
 def timed(body):
@@ -27,12 +45,11 @@ def timed(body):
     return time.perf_counter() - start, result
 
 
-def rate(requests):
-    """How many of these are answered in a second, each made before the clock starts."""
+def rush(connection, requests):
+    """The seconds that these take, each made before the clock starts, and the answers."""
     made = [connection.request(method, path, b"" if body is None else json.dumps(body).encode())
             for method, path, body in requests]
-    seconds, _ = timed(lambda: [connection.exchange(request) for request in made])
-    return len(made) / seconds
+    return timed(lambda: [connection.exchange(request) for request in made])
 
 
 def document(number):
@@ -41,3 +58,12 @@ def document(number):
         "tags": ["a", "b", f"t{number % 17}"], "text": "x" * 280, "price": number * 0.25,
         "owner": {"id": number % 1000, "name": f"Owner {number % 1000}"},
     }
+
+
+def fill(connection, database, count):
+    """Makes a database anew, with so many documents."""
+    connection.ask_json("DELETE", database)
+    connection.ask_json("PUT", database + "?q=1")
+    for start in range(0, count, 1000):
+        docs = [document(number) for number in range(start, min(start + 1000, count))]
+        connection.ask_json("POST", database + "/_bulk_docs", {"docs": docs})

@@ -1,8 +1,8 @@
 """A connection to a server, lean, so that it is not the client that is measured."""
 import base64
+import json
 import re
 import socket
-import time
 from urllib.parse import urlsplit
 
 
@@ -12,7 +12,10 @@ class Connection:
         self.host, self.port = place.hostname, place.port or 80
         self.login = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
         self.fields = {"Accept": "application/json", "Content-Type": "application/json", "Authorization": self.login}
-        self.socket = socket.create_connection((self.host, self.port))
+        try:
+            self.socket = socket.create_connection((self.host, self.port))
+        except OSError as reason:
+            raise SystemExit(f"no server answers at {url}: {reason}") from None
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def request(self, method, path, body=b""):
@@ -50,15 +53,10 @@ class Connection:
             raise SystemExit(f"{method} {path}: {status} {answer[:200]!r}")
         return answer
 
-
-def connect(url, user, password):
-    """A connection to a server that is starting."""
-    for _ in range(200):
-        try:
-            return Connection(url, user, password)
-        except OSError:
-            time.sleep(0.05)
-    raise SystemExit("the server does not answer")
+    def ask_json(self, method, path, body=None, good=(200, 201, 202, 404, 409, 412)):
+        """The answer to a value, both of them JSON."""
+        data = b"" if body is None else json.dumps(body).encode()
+        return json.loads(content(self.ask(method, path, data, good)))
 
 
 def content(body):

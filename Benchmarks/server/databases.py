@@ -8,27 +8,25 @@ With `--settle`, one server of Settle on a free port gets databases up to each s
 `--url`, the requests go to a running server, CouchDB or Settle, which is not restarted; `--pid` is its process, for the
 memory. Databases have random names of their own and are not deleted. One connection makes all requests, one after the other.
 """
-import argparse
 import json
-import os
 import random
 import statistics
-import subprocess
 import sys
 import time
 
-from connection import Connection, content
-from processes import free_port, launch
+from connection import Connection
+from options import add_settle, parser, positive, process, sizes
+from processes import Server, memory
 
-options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
-options.add_argument("--settle", help="the tool, built for release")
+options = parser(__doc__)
+add_settle(options)
 options.add_argument("--folder", help="where the databases are made; an empty one takes 75 KB of a disk")
 options.add_argument("--url", help="a running server")
 options.add_argument("--user", default="admin")
 options.add_argument("--password", default="databases")
-options.add_argument("--pid", type=int, help="the process of the running server")
-options.add_argument("--sizes", default="1000,10000", help="numbers of databases, growing")
-options.add_argument("--times", type=int, default=301)
+options.add_argument("--pid", type=process, help="the process of the running server")
+options.add_argument("--sizes", type=sizes, default="1000,10000", help="numbers of databases, growing")
+options.add_argument("--times", type=positive, default=301)
 options.add_argument("--json", action="store_true", help="prints the figures as JSON")
 given = options.parse_args()
 if bool(given.url) == bool(given.settle and given.folder):
@@ -40,40 +38,19 @@ def name(number):
     return f"user-{number * 0x9E3779B97F4A7C15 % 2**64:016x}"
 
 
-class Server:
+class Peer:
     """A connection to a server, which runs already or is started here."""
 
     def __init__(self):
-        self.process = None
-        if given.url:
-            self.url, self.pid = given.url, given.pid
-            self.connect()
-            return
-        port = free_port()
-        self.log = open(os.path.join(given.folder, "server.log"), "ab")
-        self.url = f"http://127.0.0.1:{port}"
         start = time.perf_counter()
-        self.process = launch(
-            [given.settle, "serve", "--quiet", "--data", given.folder, "--port", str(port), "--admin", given.user],
-            env=os.environ | {"SETTLE_ADMIN_PASSWORD": given.password}, stdout=subprocess.DEVNULL, stderr=self.log)
-        self.pid = self.process.pid
-        while True:
-            try:
-                self.connect()
-                self.connection.ask("GET", "/_up")
-                break
-            except OSError:
-                if self.process.poll() is not None:
-                    sys.exit(f"the server did not start; {self.log.name} says why")
-                time.sleep(0.002)
+        self.server = None if given.url else Server(given.settle, given.folder, given.password, user=given.user)
+        self.url, self.pid = (given.url, given.pid) if given.url else (self.server.url, self.server.pid)
+        self.connection = Connection(self.url, given.user, given.password)
+        self.connection.ask("GET", "/_up")
         self.started = time.perf_counter() - start
 
-    def connect(self):
-        self.connection = Connection(self.url, given.user, given.password)
-
-    def ask(self, method, path, body=None, good=(200, 201, 202, 404, 412)):
-        data = b"" if body is None else json.dumps(body).encode()
-        return json.loads(content(self.connection.ask(method, path, data, good=good)))
+    def ask(self, *request):
+        return self.connection.ask_json(*request)
 
     def times(self, requests):
         """The milliseconds of requests, each after the other."""
@@ -87,17 +64,10 @@ class Server:
                 sys.exit(f"{request[:200]!r}: {status} {answer[:200]!r}")
         return times
 
-    def memory(self):
-        """Resident memory in MiB."""
-        with open(f"/proc/{self.pid}/status", encoding="ascii") as lines:
-            return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
-
     def stop(self):
         self.connection.socket.close()
-        if self.process:
-            self.process.terminate()
-            self.process.wait()
-            self.log.close()
+        if self.server:
+            self.server.stop()
 
 
 def middle(times):
@@ -169,30 +139,28 @@ def measure(server, size, count):
     figures["a write until its line of _db_updates, median ms"] = middle(
         [event(server, chance, size) for _ in range(7)])
     if server.pid:
-        figures["memory, MiB"] = server.memory()
+        figures["memory, MiB"] = memory(server.pid)
     return figures
 
 
 def restarted(server, figures):
     """The same server, stopped and started again, with figures of that."""
     server.stop()
-    server = Server()
+    server = Peer()
     figures["restart until the first answer, ms"] = server.started * 1000
     figures["the first _all_dbs after it, ms"] = server.times([("GET", "/_all_dbs?limit=100", b"")])[0]
-    figures["memory after a restart, MiB"] = server.memory()
-    server.process.kill()
-    server.process.wait()
-    server = Server()
+    figures["memory after a restart, MiB"] = memory(server.pid)
+    server.server.process.kill()
+    server.stop()
+    server = Peer()
     figures["restart after a kill, ms"] = server.started * 1000
     return server
 
 
 table = {}
-if given.folder:
-    os.makedirs(given.folder, exist_ok=True)
-server = Server()
+server = Peer()
 there = sum(one.startswith("user-") for one in server.ask("GET", "/_all_dbs"))
-for size in [int(size) for size in given.sizes.split(",")]:
+for size in given.sizes:
     print(f"{size:,} databases", file=sys.stderr, flush=True)
     table[size] = measure(server, size, there)
     there = max(there, size)

@@ -1,34 +1,28 @@
 #!/usr/bin/env python3
 """Deletes and makes a database while others use it and another one: what they are answered, and how long the other waits.
 
+    delete_under_load.py --settle .build/release/settle [--rounds 100]                   with a server of its own
     delete_under_load.py --url http://127.0.0.1:5984 --user admin --password … [--rounds 100]
 
 Six clients read and write the database bench_doomed, one reads bench_other. bench_doomed is deleted and made again, round
 after round. Both are removed in the end.
 """
-import argparse
 import collections
 import threading
 import time
 
-from connection import Connection
+from client import connect, reach, server_options
+from options import positive
 
-options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
-options.add_argument("--url", default="http://127.0.0.1:5984")
-options.add_argument("--user", default="admin")
-options.add_argument("--password", default="admin")
-options.add_argument("--rounds", type=int, default=100)
-given = options.parse_args()
+options = server_options(__doc__)
+options.add_argument("--rounds", type=positive, default=100)
+given = reach(options)
 doomed, other = "/bench_doomed", "/bench_other"
 statuses, waits, over = collections.Counter(), [], threading.Event()
 
 
-def connect():
-    return Connection(given.url, given.user, given.password)
-
-
 def use(number):
-    client, count = connect(), 0
+    client, count = connect(given), 0
     while not over.is_set():
         count += 1
         path = f"{doomed}/d{number}-{count}"
@@ -37,14 +31,14 @@ def use(number):
 
 
 def watch():
-    client = connect()
+    client = connect(given)
     while not over.is_set():
         began = time.monotonic()
         client.ask("GET", other)
         waits.append(time.monotonic() - began)
 
 
-owner, answers = connect(), collections.Counter()
+owner, answers = connect(given), collections.Counter()
 for database in (doomed, other):
     owner.ask("DELETE", database, good=(200, 404))
     owner.ask("PUT", database)

@@ -7,13 +7,15 @@
 
 DATABASE is the file `big.settle/database.sqlite` of a folder of `growth.py`, while no server has it open.
 """
-import argparse
 import os
 import random
 import sqlite3
 import statistics
+import sys
 import tempfile
 import time
+
+from options import parser, positive
 
 PAGES = b"x" * 2 * 4120
 
@@ -48,16 +50,19 @@ def lookups(database, documents, cache):
 
 
 def main():
-    options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
+    options = parser(__doc__)
     options.add_argument("floor", choices=["syncs", "lookups"])
     options.add_argument("path")
-    options.add_argument("--documents", type=int, default=100_000)
-    options.add_argument("--cache", type=int, default=2048, help="KiB")
+    options.add_argument("--documents", type=positive, default=100_000)
+    options.add_argument("--cache", type=positive, default=2048, help="KiB")
     given = options.parse_args()
-    if given.floor == "syncs":
-        syncs(given.path)
-    else:
-        lookups(given.path, given.documents, given.cache)
+    try:
+        if given.floor == "syncs":
+            syncs(given.path)
+        else:
+            lookups(given.path, given.documents, given.cache)
+    except (OSError, sqlite3.Error) as reason:
+        sys.exit(f"{given.path}: {reason}")
 
 
 if __name__ == "__main__":

@@ -10,32 +10,30 @@ are imported before anything is measured. A request is made `times` times with o
 in milliseconds. A database that is there already from an earlier run is used again. Beside the many documents there are one
 with 4,000 leaves and one with 20,000 edits, in a database of their own.
 """
-import argparse
 import json
 import os
 import random
 import shutil
 import statistics
-import subprocess
 import sys
 import time
 
-from connection import Connection, content
-from processes import free_port, launch
+from connection import Connection
+from options import add_settle, parser, positive, sizes
+from processes import Server
 
-options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
-options.add_argument("--settle", help="the tool, built for release")
+options = parser(__doc__)
+add_settle(options)
 options.add_argument("--folder", help="where databases are made; 10 million documents take 10 GB")
 options.add_argument("--url", help="a server that runs already; its databases `big` and `long` are removed")
 options.add_argument("--user", default="admin")
 options.add_argument("--password", default="growth")
-options.add_argument("--sizes", default="100000,1000000")
-options.add_argument("--times", type=int, default=101)
+options.add_argument("--sizes", type=sizes, default="100000,1000000")
+options.add_argument("--times", type=positive, default=101)
 options.add_argument("--json", action="store_true", help="prints the figures as JSON")
 given = options.parse_args()
 if not given.url and not (given.settle and given.folder):
     options.error("--settle and --folder are needed, or --url")
-sizes = [int(size) for size in given.sizes.split(",")]
 
 
 def identifier(number):
@@ -59,9 +57,8 @@ class Peer:
         for database in ("big", "long"):
             self.ask("DELETE", f"/{database}")
 
-    def ask(self, method, path, body=None, good=(200, 201, 202, 404, 409, 412)):
-        data = b"" if body is None else json.dumps(body).encode()
-        return json.loads(content(self.connection.ask(method, path, data, good=good)))
+    def ask(self, *request, **more):
+        return self.connection.ask_json(*request, **more)
 
     def ask_until_done(self, method, path, body=None):
         """Asks for what takes long; CouchDB gives up on the request, and goes on with the index."""
@@ -85,30 +82,16 @@ class Peer:
         self.connection.socket.close()
 
 
-class Server(Peer):
+class Own(Peer):
     """A server on a folder, and a connection to it."""
 
     def __init__(self, folder):
-        self.port = free_port()
-        self.log = open(os.path.join(folder, "server.log"), "ab")
-        self.process = launch(
-            [given.settle, "serve", "--quiet", "--data", folder, "--port", str(self.port), "--admin", given.user],
-            env=os.environ | {"SETTLE_ADMIN_PASSWORD": given.password}, stdout=subprocess.DEVNULL, stderr=self.log)
-        self.url = f"http://127.0.0.1:{self.port}"
-        while True:
-            try:
-                self.connection = Connection(self.url, given.user, given.password)
-                break
-            except OSError:
-                if self.process.poll() is not None:
-                    sys.exit(f"the server did not start; {self.log.name} says why")
-                time.sleep(0.005)
+        self.server = Server(given.settle, folder, given.password, user=given.user)
+        self.connection = Connection(self.server.url, given.user, given.password)
 
     def stop(self):
         super().stop()
-        self.process.terminate()
-        self.process.wait()
-        self.log.close()
+        self.server.stop()
 
 
 def fill(server, size):
@@ -160,10 +143,8 @@ def places(server, size, chance):
 
 def measure(size):
     folder = given.folder and os.path.join(given.folder, f"growth-{size}")
-    if folder:
-        os.makedirs(folder, exist_ok=True)
     chance = random.Random(size)
-    server = Peer(given.url) if given.url else Server(folder)
+    server = Peer(given.url) if given.url else Own(folder)
     figures = {}
     rate = fill(server, size)
     if rate:
@@ -228,7 +209,7 @@ def measure(size):
     server.stop()
     opened = []
     for _ in range(5):
-        server = Server(folder)
+        server = Own(folder)
         # The first request derives a key from the password, which takes a tenth of a second.
         server.ask("GET", "/_session")
         start = time.perf_counter()
@@ -246,21 +227,21 @@ def replication(server, folder):
         server.stop()
         shutil.copytree(os.path.join(folder, "big.settle"), copy, ignore=shutil.ignore_patterns("views", "lock"))
         server.__init__(folder)
-    job = {"source": f"http://{given.user}:{given.password}@127.0.0.1:{server.port}/big",
-           "target": f"http://{given.user}:{given.password}@127.0.0.1:{server.port}/copy"}
+    place = server.server.url.replace("http://", f"http://{given.user}:{given.password}@")
+    job = {"source": f"{place}/big", "target": f"{place}/copy"}
     print("  the first replication", file=sys.stderr, flush=True)
     server.ask("POST", "/_replicate", job)
     return server.milliseconds([("POST", "/_replicate", job)] * 5)
 
 
 table = {}
-for size in sizes:
+for size in given.sizes:
     print(f"{size:,} documents", file=sys.stderr, flush=True)
     table[size] = measure(size)
 if given.json:
     print(json.dumps(table, indent=2))
 else:
-    print(f"{'milliseconds, medians':48}" + "".join(f"{size:>14,}" for size in sizes) + f"{'ratio':>8}")
-    for name in table[sizes[-1]]:
-        row = [table[size].get(name, float("nan")) for size in sizes]
+    print(f"{'milliseconds, medians':48}" + "".join(f"{size:>14,}" for size in given.sizes) + f"{'ratio':>8}")
+    for name in table[given.sizes[-1]]:
+        row = [table[size].get(name, float("nan")) for size in given.sizes]
         print(f"{name:48}" + "".join(f"{value:14.2f}" for value in row) + f"{row[-1] / row[0]:8.1f}")

@@ -1,31 +1,30 @@
 #!/usr/bin/env python3
 """Thousands of clients that follow the changes of a database and wait: what they cost, and whether they are served.
 
+    idle_feeds.py --settle .build/release/settle [--feeds 5000] [--heartbeat 5]          with a server of its own
     idle_feeds.py --url http://127.0.0.1:5984 --user admin --password … --pid SERVER_PID [--feeds 5000] [--heartbeat 5]
 
 Opens the feeds, and says how much memory the server has for them; resets half of them at once, and says when the server has
 noticed; writes one document, and says when it has reached all that are left. Needs a limit of open files above the number
 of feeds, here and at the server. The database bench_feeds is made and removed.
 """
-import argparse
 import base64
 import http.client
 import json
-import resource
 import selectors
 import socket
 import struct
 import time
 from urllib.parse import urlsplit
 
-options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
-options.add_argument("--url", default="http://127.0.0.1:5984")
-options.add_argument("--user", default="admin")
-options.add_argument("--password", default="admin")
-options.add_argument("--pid", type=int, required=True, help="the server's process, for its memory and connections")
-options.add_argument("--feeds", type=int, default=5000)
-options.add_argument("--heartbeat", type=float, default=5, help="seconds between two signs of life")
-given = options.parse_args()
+from client import reach, server_options
+from options import positive, seconds
+from processes import memory
+
+options = server_options(__doc__)
+options.add_argument("--feeds", type=positive, default=5000)
+options.add_argument("--heartbeat", type=seconds, default=5, help="seconds between two signs of life")
+given = reach(options, needs_process=True)
 place = urlsplit(given.url)
 host, port = place.hostname, place.port or 80
 login = "Basic " + base64.b64encode(f"{given.user}:{given.password}".encode()).decode()
@@ -43,24 +42,16 @@ def ask(method, path, body=None):
     return answer.status, text
 
 
-def memory():
-    """The server's resident memory in MiB."""
-    with open(f"/proc/{given.pid}/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) / 1024
-
-
 def connections():
     """How many connections the server has, by its own count."""
     text = ask("GET", "/_node/_local/_prometheus")[1]
     return next(int(line.split()[-1]) for line in text.splitlines() if line.startswith("couchdb_settle_connections"))
 
 
-soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, given.feeds + 200)), hard))
 ask("DELETE", database)
 ask("PUT", database)
 ask("PUT", database + "/first", {"n": 1})
-before = memory()
+before = memory(given.pid)
 request = (
     f"GET {database}/_changes?feed=continuous&since=now&heartbeat={int(given.heartbeat * 1000)} HTTP/1.1\r\n"
     f"Host: {host}:{port}\r\nAuthorization: {login}\r\n\r\n"
@@ -81,7 +72,7 @@ for feed in feeds:
 print(f"{given.feeds} feeds opened in {time.monotonic() - began:.1f} s")
 # Let each have had a sign of life.
 time.sleep(given.heartbeat * 1.5)
-after = memory()
+after = memory(given.pid)
 print(f"memory: {before:.0f} MiB before, {after:.0f} MiB with them, {(after - before) * 1024 / given.feeds:.1f} KiB each")
 
 dead, feeds = feeds[: given.feeds // 2], feeds[given.feeds // 2 :]

@@ -5,38 +5,28 @@
 
 A reader that has seen small documents reads many at once. Each line has a request, the memory before it and the peak during it, in MiB.
 """
-import argparse
 import json
-import os
-import subprocess
-import tempfile
 
-from connection import connect
-from processes import end, free_port, launch
+from connection import Connection
+from options import add_settle, parser, positive
+from processes import Server, memory, scratch
 
 PASSWORD = "large"
-options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
-options.add_argument("--settle", required=True, help="the tool, built for release")
-options.add_argument("--documents", type=int, default=300)
-options.add_argument("--length", type=int, default=4_000_000, help="the bytes of a large document")
-options.add_argument("--small", type=int, default=1000)
+options = parser(__doc__)
+add_settle(options, required=True)
+options.add_argument("--documents", type=positive, default=300)
+options.add_argument("--length", type=positive, default=4_000_000, help="the bytes of a large document")
+options.add_argument("--small", type=positive, default=1000)
 given = options.parse_args()
 
 
-def measure(folder):
-    port = free_port()
-    server = launch(
-        [given.settle, "serve", "--quiet", "--admin", "admin", "--data", folder, "--port", str(port)],
-        env={**os.environ, "SETTLE_ADMIN_PASSWORD": PASSWORD}, stdout=subprocess.DEVNULL)
-    connection = connect(f"http://127.0.0.1:{port}", "admin", PASSWORD)
+def measure():
+    server = Server(given.settle, scratch("large"), PASSWORD)
+    connection = Connection(server.url, "admin", PASSWORD)
 
     def ask(method, path, body=None):
         data = b"" if body is None else json.dumps(body).encode()
         return connection.ask(method, "/large" + path, data, good=(200, 201, 202))
-
-    def peak():
-        with open(f"/proc/{server.pid}/status") as status:
-            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) // 1024
 
     ask("PUT", "?q=1")
     ask("POST", "/_bulk_docs", {"docs": [{"_id": f"a{number:06}"} for number in range(given.small)]})
@@ -65,12 +55,9 @@ def measure(folder):
     for name, method, path, body in requests:
         with open(f"/proc/{server.pid}/clear_refs", "w") as resets:
             resets.write("5")
-        before = peak()
+        before = memory(server.pid, "VmHWM")
         length = len(ask(method, path, body))
-        print(f"{name:26}{before:8}{peak():8}    an answer of {length / 1e6:,.0f} MB", flush=True)
-    end(server)
-
+        print(f"{name:26}{before:8.0f}{memory(server.pid, 'VmHWM'):8.0f}    an answer of {length / 1e6:,.0f} MB", flush=True)
 
 print(f"{'':26}{'before':>8}{'peak':>8}    MiB")
-with tempfile.TemporaryDirectory(prefix="settle-large-") as folder:
-    measure(folder)
+measure()

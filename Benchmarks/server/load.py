@@ -1,42 +1,46 @@
 #!/usr/bin/env python3
 """Puts load on any server of CouchDB's API, one kind after the other, and prints the median of several rounds.
 
+    load.py --settle .build/release/settle [--runs 5] [--tests put,get,…]                with a server of its own
     load.py --url http://127.0.0.1:5984 --user admin --password … [--pid SERVER_PID] [--runs 5] [--tests put,get,…]
 
     put        documents one by one on one connection          putmany    the same on 16 connections, by wrk
     get        documents one by one on one connection          getmany    the same on 16 connections, by wrk
     bulk       _bulk_docs, 1,000 documents a request           up         /_up on 16 connections, by wrk
     changes    _changes?include_docs, all in one answer        alldocs    _all_docs?include_docs, the same
-    replicate  _replicate from bench_bulk to a new database of the same server, after bulk; not by default
+    replicate  _replicate from bench_bulk to a new database of the same server; not by default
 
-With --pid it also says how much memory the server has, its processor time for each operation, and which part of the machine others used
-in the meantime: above a few per cent a rate is a lower bound. The processor time includes making the database of a test. With --json it
-prints the figures of each run instead. The databases bench_one, bench_bulk, bench_many and bench_copy are made and removed.
+A get reads what put has written, and all others that read read what bulk has written. Of a server of its own,
+and with --pid, it also says how much memory the server has, its processor time for each operation, and which part of the machine others
+used in the meantime: above a few per cent a rate is a lower bound. The processor time includes making the database of a test. With --json
+it prints the figures of each run instead. The databases bench_one, bench_bulk, bench_many and bench_copy are made and removed.
 """
-import argparse
 import json
 import os
 import random
+import re
+import shutil
 import statistics
 import subprocess
-import re
 import tempfile
 import time
 
-from connection import Connection
+from client import connect, reach, server_options
+from options import check_order, positive, words
 
-options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
-options.add_argument("--url", default="http://127.0.0.1:5984")
-options.add_argument("--user", default="admin")
-options.add_argument("--password", default="admin")
-options.add_argument("--pid", type=int)
-options.add_argument("--runs", type=int, default=5)
-options.add_argument("--docs", type=int, default=50_000)
-options.add_argument("--single", type=int, default=1_000, help="documents of the tests on one connection")
-options.add_argument("--seconds", type=int, default=3, help="how long a test by wrk takes")
-options.add_argument("--tests", default="put,get,up,bulk,getmany,putmany,changes,alldocs")
+TESTS = ("put", "get", "up", "bulk", "getmany", "putmany", "changes", "alldocs", "replicate")
+NEEDS = {"get": "put", "getmany": "bulk", "changes": "bulk", "alldocs": "bulk", "replicate": "bulk"}
+options = server_options(__doc__)
+options.add_argument("--runs", type=positive, default=5)
+options.add_argument("--docs", type=positive, default=50_000)
+options.add_argument("--single", type=positive, default=1_000, help="documents of the tests on one connection")
+options.add_argument("--seconds", type=positive, default=3, help="how long a test by wrk takes")
+options.add_argument("--tests", type=words(*TESTS), default=",".join(TESTS[:-1]))
 options.add_argument("--json", action="store_true", help="print the figures of each run as JSON")
-given = options.parse_args()
+given = reach(options)
+check_order(options, given.tests, NEEDS)
+if {"up", "getmany", "putmany"} & set(given.tests) and not shutil.which("wrk"):
+    options.error("tests on 16 connections need the program wrk, Debian's package of this name")
 given.single = min(given.single, given.docs)
 words = "time person year way day thing man world life hand part child eye woman place work week case point".split()
 chance = random.Random(42)
@@ -60,7 +64,7 @@ batches = [
     json.dumps({"docs": [{"_id": names[n]} | documents[n] for n in range(start, min(start + 1000, given.docs))]}).encode()
     for start in range(0, given.docs, 1000)
 ]
-client = Connection(given.url, given.user, given.password)
+client = connect(given)
 
 
 def fresh(database):
@@ -72,8 +76,9 @@ def one_by_one(requests, each=1):
     """Sends requests with so many operations each; gives the number of operations and the seconds that they took."""
     began = time.perf_counter()
     for text in requests:
-        if client.exchange(text)[0] not in (200, 201):
-            raise SystemExit("a request was refused")
+        status, answer = client.exchange(text)
+        if status not in (200, 201):
+            raise SystemExit(f"{text.split(b' HTTP')[0].decode()}: {status} {answer[:200]!r}")
     return len(requests) * each, time.perf_counter() - began
 
 
@@ -165,10 +170,9 @@ def used():
     return sum(numbers[i] for i in (0, 1, 2, 5, 6)) / tick, own, server, time.perf_counter()
 
 
-tests = given.tests.split(",")
-rates, costs, others = ({test: [] for test in tests} for _ in range(3))
+rates, costs, others = ({test: [] for test in given.tests} for _ in range(3))
 for _ in range(given.runs):
-    for test in tests:
+    for test in given.tests:
         before = used()
         done, seconds = globals()[test]()
         whole, own, server, passed = (after - begun for after, begun in zip(used(), before))

@@ -7,24 +7,23 @@ One server of Settle on a free port gets twice as many databases as replications
 replications at once as documents of `_replicator`. Every few seconds all jobs are listed, and the turns in the history of each
 are counted. At the end every target must have its document.
 """
-import argparse
 import json
 import os
-import subprocess
 import sys
 import time
 
-from connection import connect, content
-from processes import free_port, launch
+from connection import Connection
+from options import add_settle, parser, positive, seconds
+from processes import Server, memory
 
-options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
-options.add_argument("--settle", required=True, help="the tool, built for release")
+options = parser(__doc__)
+add_settle(options, required=True)
 options.add_argument("--folder", required=True, help="where the databases are made; two for a replication, 75 KB each")
-options.add_argument("--number", type=int, default=10000, help="of replications")
-options.add_argument("--jobs", type=int, default=500, help="how many run at once")
-options.add_argument("--turn", type=int, default=2, help="seconds of a turn, if others wait")
-options.add_argument("--seconds", type=int, default=360, help="how long to watch at most")
-options.add_argument("--every", type=float, default=10, help="seconds between two looks")
+options.add_argument("--number", type=positive, default=10000, help="of replications")
+options.add_argument("--jobs", type=positive, default=500, help="how many run at once")
+options.add_argument("--turn", type=positive, default=2, help="seconds of a turn, if others wait")
+options.add_argument("--seconds", type=positive, default=360, help="how long to watch at most")
+options.add_argument("--every", type=seconds, default=10, help="seconds between two looks")
 options.add_argument("--json", action="store_true", help="prints the figures as JSON")
 given = options.parse_args()
 password = "replications"
@@ -32,23 +31,17 @@ PAGE = 1000
 
 
 def serve():
-    """Starts the server, and returns its process and address."""
-    port = free_port()
+    """Starts the server with settings of its own."""
+    os.makedirs(given.folder, exist_ok=True)
     settings = os.path.join(given.folder, "settle.json")
     with open(settings, "w") as file:
         json.dump({"replicator": {"max_jobs": given.jobs, "turn": given.turn, "private_addresses": "everybody"}}, file)
     os.chmod(settings, 0o600)
-    data = os.path.join(given.folder, "data")
-    process = launch(
-        [given.settle, "serve", "--quiet", "--data", data, "--port", str(port), "--admin", "admin", "--config", settings],
-        env=os.environ | {"SETTLE_ADMIN_PASSWORD": password}, stdout=subprocess.DEVNULL,
-        stderr=open(os.path.join(given.folder, "server.log"), "ab"))
-    return process, f"http://127.0.0.1:{port}"
+    return Server(given.settle, os.path.join(given.folder, "data"), password, "--config", settings)
 
 
 def ask(connection, method, path, body=None, good=(200, 201, 202)):
-    data = b"" if body is None else json.dumps(body).encode()
-    return json.loads(content(connection.ask(method, path, data, good=good)))
+    return connection.ask_json(method, path, body, good)
 
 
 def turns(connection):
@@ -63,21 +56,15 @@ def turns(connection):
         skip += PAGE
 
 
-def process_figures(pid):
-    with open(f"/proc/{pid}/status") as file:
-        memory = next(int(line.split()[1]) // 1024 for line in file if line.startswith("VmRSS"))
-    return len(os.listdir(f"/proc/{pid}/fd")), memory
-
-
-server, url = serve()
+server = serve()
 try:
-    connection = connect(url, "admin", password)
+    connection = Connection(server.url, "admin", password)
     ask(connection, "PUT", "/_replicator", good=(201, 412))
     for number in range(given.number):
         for side in ("s", "t"):
             ask(connection, "PUT", f"/{side}{number}", good=(201, 412))
         ask(connection, "PUT", f"/s{number}/a", {"n": number}, good=(201, 409))
-    place = url.replace("http://", f"http://admin:{password}@")
+    place = server.url.replace("http://", f"http://admin:{password}@")
     begun = time.perf_counter()
     for start in range(0, given.number, 500):
         ask(connection, "POST", "/_replicator/_bulk_docs", {"docs": [
@@ -86,12 +73,11 @@ try:
     rows = []
     while time.perf_counter() - begun < given.seconds:
         counts = turns(connection)
-        files, memory = process_figures(server.pid)
         had = [sum(count == number for count in counts.values()) for number in range(4)]
         had[0] += given.number - len(counts)
         rows.append({
             "seconds": round(time.perf_counter() - begun), "none": had[0], "one": had[1], "two": had[2],
-            "three": had[3], "files": files, "MiB": memory})
+            "three": had[3], "files": len(os.listdir(f"/proc/{server.pid}/fd")), "MiB": round(memory(server.pid))})
         if not given.json:
             print("  ".join(f"{name} {value:,}" for name, value in rows[-1].items()), flush=True)
         if had[0] == 0 and had[1] == 0:
@@ -105,5 +91,4 @@ try:
         print(f"{missing:,} of {given.number:,} targets lack their document")
     sys.exit(1 if missing else 0)
 finally:
-    server.terminate()
-    server.wait(30)
+    server.stop()

@@ -7,20 +7,18 @@ The line is a relay in this process, which delays and spaces what it passes on: 
 second in each direction. The documents have about 340 bytes and one revision each. With --cut, pushes and pulls are
 repeated over a line that breaks every so many seconds.
 """
-import argparse
 import asyncio
-import base64
-import contextlib
 import json
 import os
 import random
 import statistics
 import subprocess
-import tempfile
 import threading
 import time
-import urllib.error
-import urllib.request
+
+from connection import Connection
+from options import BUILT, add_settle, parser, positive, seconds
+from processes import Server, launch, run, scratch
 
 WORDS = "milk bread butter eggs cheese water juice apple pear lemon sugar salt flour".split()
 
@@ -111,14 +109,14 @@ class Measured:
 
     def run(self, what, verb, path, address):
         began = time.monotonic()
-        subprocess.run([self.settle, verb, path, address], check=True, capture_output=True)
+        run([self.settle, verb, path, address])
         self.add(what, time.monotonic() - began)
         self.sizes[what] = self.line.counted()
 
     def first(self, what, path, address):
         """How long a pull takes until it has stored its first document."""
         began = time.monotonic()
-        pull = subprocess.Popen([self.settle, "pull", path, address, "--events", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        pull = launch([self.settle, "pull", path, address, "--events", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         next(line for line in pull.stdout if b'"document"' in line)
         self.add(what, time.monotonic() - began)
         pull.stdout.read()
@@ -136,54 +134,45 @@ class Measured:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--settle", default=".build/release/settle")
-    parser.add_argument("--documents", type=int, default=20_000)
-    parser.add_argument("--round-trip", type=int, default=100, help="milliseconds")
-    parser.add_argument("--down", type=int, default=8000, help="kilobits a second")
-    parser.add_argument("--up", type=int, default=2000, help="kilobits a second")
-    parser.add_argument("--runs", type=int, default=1, help="how often; the medians are printed")
-    parser.add_argument("--cut", type=float, help="seconds after which the line breaks, again and again")
-    given = parser.parse_args()
-    settle = os.path.abspath(given.settle)
-    with tempfile.TemporaryDirectory() as room:
-        server = subprocess.Popen(
-            [settle, "serve", "--dir", f"{room}/data", "--port", "0", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env=os.environ | {"SETTLE_ADMIN": "anna", "SETTLE_ADMIN_PASSWORD": "over a line"})
-        try:
-            port = json.loads(server.stdout.readline())["port"]
-            write_documents(f"{room}/documents.jsonl", given.documents)
-            print(f"{given.documents:,} documents, {os.path.getsize(room + '/documents.jsonl') / 1e6:.2f} MB as JSON lines")
-            line = Line(port, given)
-            measured = Measured(settle, line)
+    options = parser(__doc__)
+    add_settle(options, default=BUILT)
+    options.add_argument("--documents", type=positive, default=20_000)
+    options.add_argument("--round-trip", type=int, default=100, help="milliseconds")
+    options.add_argument("--down", type=positive, default=8000, help="kilobits a second")
+    options.add_argument("--up", type=positive, default=2000, help="kilobits a second")
+    options.add_argument("--runs", type=positive, default=1, help="how often; the medians are printed")
+    options.add_argument("--cut", type=seconds, help="seconds after which the line breaks, again and again")
+    given = options.parse_args()
+    room = scratch("line")
+    server = Server(given.settle, f"{room}/data", "over a line", user="anna")
+    write_documents(f"{room}/documents.jsonl", given.documents)
+    print(f"{given.documents:,} documents, {os.path.getsize(room + '/documents.jsonl') / 1e6:.2f} MB as JSON lines", flush=True)
+    line = Line(server.port, given)
+    measured = Measured(given.settle, line)
+    owner = Connection(server.url, "anna", "over a line")
 
-            def make(path):
-                subprocess.run([settle, "create", path], check=True, stdout=subprocess.DEVNULL)
-                return path
+    def make(path):
+        run([given.settle, "create", path])
+        return path
 
-            def address(name):
-                request = urllib.request.Request(f"http://127.0.0.1:{port}/{name}", method="PUT")
-                request.add_header("Authorization", "Basic " + base64.b64encode(b"anna:over a line").decode())
-                with contextlib.suppress(urllib.error.HTTPError):
-                    urllib.request.urlopen(request, timeout=60).close()
-                return f"http://anna:over%20a%20line@127.0.0.1:{line.port}/{name}"
+    def address(name):
+        owner.ask("PUT", f"/{name}", good=(201, 412))
+        return f"http://anna:over%20a%20line@127.0.0.1:{line.port}/{name}"
 
-            for run in range(given.runs):
-                source, copy, notes = make(f"{room}/source-{run}"), make(f"{room}/copy-{run}"), address(f"notes-{run}")
-                subprocess.run([settle, "import", source, f"{room}/documents.jsonl"], check=True, capture_output=True)
-                measured.run("push", "push", source, notes)
-                measured.run("push again, nothing new", "push", source, notes)
-                measured.run("pull", "pull", copy, notes)
-                measured.run("pull again, nothing new", "pull", copy, notes)
-                measured.first("pull, the first document", make(f"{room}/first-{run}"), notes)
-            if given.cut:
-                line.cut(given.cut)
-                for run in range(given.runs):
-                    measured.run(f"push, cut every {given.cut:g} s", "push", f"{room}/source-{run}", address(f"cut-{run}"))
-                    measured.run(f"pull, cut every {given.cut:g} s", "pull", make(f"{room}/cut-{run}"), address(f"notes-{run}"))
-        finally:
-            server.terminate()
-            server.wait()
+    for turn in range(given.runs):
+        source, copy, notes = make(f"{room}/source-{turn}"), make(f"{room}/copy-{turn}"), address(f"notes-{turn}")
+        run([given.settle, "import", source, f"{room}/documents.jsonl"])
+        measured.run("push", "push", source, notes)
+        measured.run("push again, nothing new", "push", source, notes)
+        measured.run("pull", "pull", copy, notes)
+        measured.run("pull again, nothing new", "pull", copy, notes)
+        measured.first("pull, the first document", make(f"{room}/first-{turn}"), notes)
+    if given.cut:
+        line.cut(given.cut)
+        for turn in range(given.runs):
+            measured.run(f"push, cut every {given.cut:g} s", "push", f"{room}/source-{turn}", address(f"cut-{turn}"))
+            measured.run(f"pull, cut every {given.cut:g} s", "pull", make(f"{room}/cut-{turn}"), address(f"notes-{turn}"))
+    server.stop()
     measured.show()
     if given.cut:
         print(f"The line broke {line.cuts} times.")

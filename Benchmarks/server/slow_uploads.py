@@ -1,32 +1,30 @@
 #!/usr/bin/env python3
 """Uploads while others upload slowly: how long a client with a good line waits behind them.
 
+    slow_uploads.py --settle .build/release/settle [--slow 64] [--seconds 10]            with a server of its own
     slow_uploads.py --url http://127.0.0.1:5984 --user admin --password … [--slow 64] [--seconds 10]
 
 Opens connections that have sent the head and 1.5 MiB of an attachment of 100 MiB and then send a byte a second. Beside
 them one client puts attachments of 2 MiB, and small documents, one after the other. The database bench_slow is made and
 removed.
 """
-import argparse
 import socket
 import threading
 import time
 
-from connection import Connection
+from client import connect, reach, server_options
+from options import positive, seconds
 
-options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
-options.add_argument("--url", default="http://127.0.0.1:5984")
-options.add_argument("--user", default="admin")
-options.add_argument("--password", default="admin")
-options.add_argument("--slow", type=int, default=64, help="how many upload slowly")
-options.add_argument("--seconds", type=float, default=10)
-given = options.parse_args()
+options = server_options(__doc__)
+options.add_argument("--slow", type=positive, default=64, help="how many upload slowly")
+options.add_argument("--seconds", type=seconds, default=10)
+given = reach(options)
 database = "/bench_slow"
 
 
 def drip(count, isOver):
     """Begins the slow uploads, then sends a byte of each every second."""
-    made = Connection(given.url, given.user, given.password)
+    made = connect(given)
     uploads = []
     for number in range(count):
         upload = socket.create_connection((made.host, made.port))
@@ -40,7 +38,7 @@ def drip(count, isOver):
 
 def measure(name, path, body):
     """Puts bodies under different names for some seconds, and prints how many and how long the slowest took."""
-    client = Connection(given.url, given.user, given.password)
+    client = connect(given)
     client.socket.settimeout(given.seconds)
     waits, end = [], time.monotonic() + given.seconds
     while time.monotonic() < end:
@@ -57,7 +55,7 @@ def measure(name, path, body):
         f"(median), {1000 * waits[-1]:.0f} ms (longest)", flush=True)
 
 
-writer = Connection(given.url, given.user, given.password)
+writer = connect(given)
 writer.ask("DELETE", database, good=(200, 404))
 writer.ask("PUT", database)
 over = threading.Event()
