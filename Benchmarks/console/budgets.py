@@ -5,7 +5,6 @@
     swift build -c release --product settle
     .build/console/bin/python Benchmarks/console/budgets.py --settle .build/release/settle [--documents N] [--minutes N] [--short]
 """
-import argparse
 import json
 import os
 import re
@@ -13,11 +12,18 @@ import sys
 import time
 import urllib.request
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../Tests/Console"))
-from room import Server, Visit, browser  # noqa: E402
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "../../Tests/Console"), os.path.join(HERE, "../server")]
+import processes  # noqa: E402,F401 — with it a SIGTERM ends the server, too
+from options import BUILT, add_settle, parser, positive, seconds  # noqa: E402
 
-BUILT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Sources/CConsole/built")
+try:
+    from room import Server, Visit, browser
+    lacks = None
+except ModuleNotFoundError as reason:
+    lacks = reason.name
 
+FILES = os.path.join(HERE, "../../Sources/CConsole/built")
 results = []
 
 
@@ -29,7 +35,8 @@ def told(what, value, most, unit):
 def fill(server, count):
     server.ask("PUT", "large")
     for start in range(0, count, 10_000):
-        docs = [{"_id": f"doc-{number:08}", "name": f"Name {number}", "count": number % 1000} for number in range(start, min(start + 10_000, count))]
+        docs = [{"_id": f"doc-{number:08}", "name": f"Name {number}", "count": number % 1000}
+                for number in range(start, min(start + 10_000, count))]
         server.ask("POST", "large/_bulk_docs", {"docs": docs})
 
 
@@ -48,16 +55,17 @@ def first_visit(server, chromium, delay, most):
 def sent(server):
     """What all files of the console and what a first visit needs, with the login and the list of databases, as they are sent."""
     def length(path):
-        with urllib.request.urlopen(urllib.request.Request(server.url + "_utils/" + path, headers={"Accept-Encoding": "gzip"})) as answer:
+        request = urllib.request.Request(server.url + "_utils/" + path, headers={"Accept-Encoding": "gzip"})
+        with urllib.request.urlopen(request) as answer:
             return len(answer.read())
     with urllib.request.urlopen(server.url + "_utils/") as answer:
         place = re.search('"(a/[0-9a-f]+/)', answer.read().decode())[1]
-    names = [os.path.relpath(os.path.join(folder, name), BUILT) for folder, _, files in os.walk(BUILT) for name in files]
+    names = [os.path.relpath(os.path.join(folder, name), FILES) for folder, _, files in os.walk(FILES) for name in files]
     told(f"all {len(names)} files, compressed", sum(length("" if name == "index.html" else place + name) for name in names) / 1000, 140, "kB")
     with browser() as chromium:
         visit = Visit(chromium, server)
         seen = set()
-        visit.page.on("request", lambda request: seen.add(request.url.split("_utils/")[1].split("#")[0]) if "/_utils/" in request.url else None)
+        visit.page.on("request", lambda request: seen.update(part.split("#")[0] for part in request.url.split("/_utils/")[1:2]))
         visit.log_in()
         visit.go("#/")
         told(f"a first visit, {len(seen)} files", sum(length(path) for path in seen) / 1000, 40, "kB")
@@ -105,7 +113,8 @@ def rehearsal(server, chromium):
     server.ask("PUT", "conflicts")
     for signs in ("a", "b"):
         for start in range(0, 10_000, 5_000):
-            docs = [{"_id": f"c-{number:05}", "v": signs, "_revisions": {"start": 1, "ids": [signs * 32]}} for number in range(start, start + 5_000)]
+            docs = [{"_id": f"c-{number:05}", "v": signs, "_revisions": {"start": 1, "ids": [signs * 32]}}
+                    for number in range(start, start + 5_000)]
             server.ask("POST", "conflicts/_bulk_docs", {"docs": docs, "new_edits": False})
     visit = Visit(chromium, server)
     visit.log_in()
@@ -136,12 +145,14 @@ def looked_on(server, chromium, seconds):
 
 
 def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("--settle", default=".build/release/settle")
-    arguments.add_argument("--documents", type=int, default=1_000_000)
-    arguments.add_argument("--minutes", type=float, default=10)
+    arguments = parser(__doc__)
+    add_settle(arguments, default=BUILT)
+    arguments.add_argument("--documents", type=positive, default=1_000_000)
+    arguments.add_argument("--minutes", type=seconds, default=10, help="of paging")
     arguments.add_argument("--short", action="store_true", help="20,000 documents, and half a minute of paging: whether all of it works")
     chosen = arguments.parse_args()
+    if lacks:
+        arguments.error(f"this Python lacks {lacks}; after `make console-test`, .build/console/bin/python has it")
     if chosen.short:
         chosen.documents, chosen.minutes = 20_000, 0.5
     server = Server(chosen.settle)

@@ -6,23 +6,25 @@
 Each run imports every input into a new database, one after the other; the ratio is that of the medians. What is timed is the whole
 process. Its peak memory is VmHWM, which is read every few milliseconds while it runs.
 """
-import argparse
 import json
 import os
 import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 from formats import FORMATS, documents
 
-options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
-options.add_argument("--settle", required=True, help="the tool, built for release")
-options.add_argument("--documents", type=int, default=20_000)
-options.add_argument("--runs", type=int, default=5)
-options.add_argument("--only", help="these inputs, beside the lines of JSON")
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
+from options import add_settle, parser, positive, words  # noqa: E402
+from processes import launch, scratch  # noqa: E402
+
+options = parser(__doc__)
+add_settle(options, required=True)
+options.add_argument("--documents", type=positive, default=20_000)
+options.add_argument("--runs", type=positive, default=5)
+options.add_argument("--only", type=words(*FORMATS), default=",".join(FORMATS), help="these inputs, beside the lines of JSON")
 options.add_argument("--json", action="store_true", help="prints the figures as JSON")
 given = options.parse_args()
 FLOOR = next(iter(FORMATS))
@@ -50,7 +52,7 @@ def peak_of(process):
 def run(path, target):
     """Imports a file: seconds, and peak memory in KiB."""
     start = time.perf_counter()
-    process = subprocess.Popen([given.settle, "import", target, path, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = launch([given.settle, "import", target, path, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     peak = peak_of(process)
     seconds = time.perf_counter() - start
     output, errors = process.communicate()
@@ -64,26 +66,25 @@ def run(path, target):
 
 
 def main():
-    chosen = [FLOOR] + ([name for name in FORMATS if name in given.only.split(",")] if given.only else list(FORMATS)[1:])
-    chosen = list(dict.fromkeys(chosen))
-    with tempfile.TemporaryDirectory(prefix="settle-import-") as room:
-        paths = {}
+    chosen = list(dict.fromkeys([FLOOR, *given.only]))
+    room = scratch("import")
+    paths = {}
+    for name in chosen:
+        file, write = FORMATS[name]
+        paths[name] = os.path.join(room, file)
+        write(paths[name], documents(given.documents))
+    seconds, peaks = {name: [] for name in chosen}, {name: 0 for name in chosen}
+    for _ in range(given.runs):
         for name in chosen:
-            file, write = FORMATS[name]
-            paths[name] = os.path.join(room, file)
-            write(paths[name], documents(given.documents))
-        seconds, peaks = {name: [] for name in chosen}, {name: 0 for name in chosen}
-        for _ in range(given.runs):
-            for name in chosen:
-                target = os.path.join(room, "target.settle")
-                time_taken, peak = run(paths[name], target)
-                shutil.rmtree(target)
-                seconds[name].append(time_taken)
-                peaks[name] = max(peaks[name], peak)
-        floor = statistics.median(seconds[FLOOR])
-        figures = [{"input": name, "documents": given.documents, "bytes": size(paths[name]),
-                    "documents_per_second": round(given.documents / statistics.median(seconds[name])),
-                    "ratio": round(floor / statistics.median(seconds[name]), 2), "peak_kib": peaks[name]} for name in chosen]
+            target = os.path.join(room, "target.settle")
+            time_taken, peak = run(paths[name], target)
+            shutil.rmtree(target)
+            seconds[name].append(time_taken)
+            peaks[name] = max(peaks[name], peak)
+    floor = statistics.median(seconds[FLOOR])
+    figures = [{"input": name, "documents": given.documents, "bytes": size(paths[name]),
+                "documents_per_second": round(given.documents / statistics.median(seconds[name])),
+                "ratio": round(floor / statistics.median(seconds[name]), 2), "peak_kib": peaks[name]} for name in chosen]
     if given.json:
         print(json.dumps(figures))
         return

@@ -12,7 +12,6 @@ with these commands.
                                                                              {"documents": N, "error": null, "errors": []}
     PROGRAM serve FOLDER PORT [--vv]                                         serves FOLDER/NAME.cblite2 at ws://127.0.0.1:PORT/NAME
 """
-import argparse
 import json
 import os
 import shutil
@@ -22,9 +21,12 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../Tests/Mobile"))
-from client import http, serve  # noqa: E402
-from load import free_port, status  # noqa: E402
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../../Tests/Mobile"), os.path.join(HERE, "../server")]
+from client import http  # noqa: E402
+from load import status  # noqa: E402
+from options import BUILT, add_settle, parser, positive, program  # noqa: E402
+from processes import Server, end, free_port, launch, run  # noqa: E402
 
 
 class Driver:
@@ -35,7 +37,7 @@ class Driver:
         return os.path.join(self.folder, f"{name}.cblite2")
 
     def run(self, *words):
-        subprocess.run([self.program, *words], check=True)
+        run([self.program, *words])
 
     def create(self, name, vectors, documents=0):
         self.run("new", self.path(name), *vectors)
@@ -45,7 +47,7 @@ class Driver:
     def sync(self, names, url, direction):
         """Replicates databases at once; returns how many documents went."""
         words = [url, direction, "--user", "admin", "--password", "admin"]
-        running = [subprocess.Popen([self.program, "sync", self.path(name), *words], stdout=subprocess.PIPE) for name in names]
+        running = [launch([self.program, "sync", self.path(name), *words], stdout=subprocess.PIPE) for name in names]
         results = [json.loads(one.communicate()[0]) for one in running]
         for result in results:
             assert result["error"] is None and not result["errors"], result
@@ -68,9 +70,10 @@ def report(what, peer, rate, spent, memory):
 def compare(kind, vectors, chosen, folder):
     driver = Driver(chosen.driver, folder)
     os.makedirs(os.path.join(folder, "served"))
-    server, port = serve(chosen.settle, os.path.join(folder, "settle"))
+    own = Server(chosen.settle, os.path.join(folder, "settle"), "admin")
+    server, port = own.process, own.port
     lite_port = free_port()
-    lite = subprocess.Popen([chosen.driver, "serve", os.path.join(folder, "served"), str(lite_port), *vectors])
+    lite = launch([chosen.driver, "serve", os.path.join(folder, "served"), str(lite_port), *vectors])
     try:
         peers = [("Settle", server, port), ("LiteCore", lite, lite_port)]
         each = chosen.documents // max(chosen.crowd, 1)
@@ -105,18 +108,16 @@ def compare(kind, vectors, chosen, folder):
             measure(f"{kind}, pull by {chosen.crowd}", peer, process, driver, [f"empty-{member}" for member in members],
                     f"ws://127.0.0.1:{at}/crowd", "--pull", each * chosen.crowd ** 2)
     finally:
-        server.terminate()
-        lite.terminate()
-        server.wait(timeout=30)
-        lite.wait(timeout=30)
+        end(server)
+        end(lite)
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--driver", required=True)
-    arguments.add_argument("--settle", default=".build/release/settle")
-    arguments.add_argument("--documents", type=int, default=50_000)
-    arguments.add_argument("--pulls", type=int, default=1, help="how many times each peer is pulled from alone, in turns")
+    arguments = parser(__doc__)
+    arguments.add_argument("--driver", type=program, required=True, metavar="PROGRAM", help="over LiteCore's C API, see above")
+    add_settle(arguments, default=BUILT)
+    arguments.add_argument("--documents", type=positive, default=50_000)
+    arguments.add_argument("--pulls", type=positive, default=1, help="how many times each peer is pulled from alone, in turns")
     arguments.add_argument("--crowd", type=int, default=0, help="how many replicators at once, after those that run alone")
     chosen = arguments.parse_args()
     for kind, vectors in (("trees", []), ("vectors", ["--vv"])):

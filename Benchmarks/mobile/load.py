@@ -6,31 +6,24 @@
 Clients are processes in Python, which need far more of the processor than the server does. So the documents a second are those of
 the clients; the server's own share is what its processor time says.
 """
-import argparse
 import base64
 import hashlib
 import multiprocessing
 import os
-import socket
-import subprocess
 import sys
-import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../Tests/Mobile"))
-from client import Client, hexadecimal, http, push, serve  # noqa: E402
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "../../Tests/Mobile"), os.path.join(HERE, "../server")]
+from client import Client, hexadecimal, http, push  # noqa: E402
+from options import BUILT, add_settle, parser, positive  # noqa: E402
+from processes import Server, scratch  # noqa: E402
 
 
 def status(process):
     fields = open(f"/proc/{process.pid}/stat").read().rsplit(") ", 1)[1].split()
     seconds = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     return seconds, int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def version(name, number):
@@ -44,7 +37,8 @@ def pushes(port, name, count, vectors):
     for start in range(0, count, 200):
         body = {"text": "some text of a document", "tags": ["a", "b"]}
         numbers = range(start, min(start + 200, count))
-        documents = [(f"{name}-{n:06}", version(name, n) if vectors else f"1-{hexadecimal(name, n)}", [], {**body, "n": n}, False) for n in numbers]
+        documents = [(f"{name}-{n:06}", version(name, n) if vectors else f"1-{hexadecimal(name, n)}", [], {**body, "n": n}, False)
+                     for n in numbers]
         assert set(push(client, documents).values()) == {"stored"}
     client.close()
 
@@ -61,7 +55,8 @@ PROTOCOL = {False: [], True: ["BLIP_3+CBMobile_4"]}
 
 def measure(what, server, work, port, connections, count, vectors):
     before, begin = status(server)[0], time.monotonic()
-    processes = [multiprocessing.Process(target=work, args=(port, f"{what}-{connections}-{number}", count // connections, vectors)) for number in range(connections)]
+    names = [f"{what}-{connections}-{number}" for number in range(connections)]
+    processes = [multiprocessing.Process(target=work, args=(port, name, count // connections, vectors), daemon=True) for name in names]
     for process in processes:
         process.start()
     for process in processes:
@@ -72,31 +67,30 @@ def measure(what, server, work, port, connections, count, vectors):
 
 
 def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("--settle", default=".build/release/settle")
-    arguments.add_argument("--documents", type=int, default=20_000)
-    arguments.add_argument("--connections", type=int, default=20)
-    arguments.add_argument("--idle", type=int, default=500)
-    arguments.add_argument("--vectors", action="store_true", help="version vectors instead of trees")
-    chosen = arguments.parse_args()
-    with tempfile.TemporaryDirectory(prefix="settle-mobile-") as folder:
-        server, port = serve(chosen.settle, folder)
-        try:
-            http(port, "PUT", "/db")
-            measure("push", server, pushes, port, 1, chosen.documents, chosen.vectors)
-            measure("push", server, pushes, port, chosen.connections, chosen.documents, chosen.vectors)
-            measure("pull", server, pulls, port, 1, chosen.documents * 2, chosen.vectors)
-            before = status(server)[1]
-            clients = [Client(port, "db") for _ in range(chosen.idle)]
-            for client in clients:
-                client.ask({"Profile": "subChanges", "continuous": "true", "since": "100000000"})
-            print(f"{chosen.idle} idle continuous connections: {(status(server)[1] - before) / chosen.idle / 1024:.0f} KiB each", flush=True)
-            spent = status(server)[0]
-            time.sleep(5)
-            print(f"and {(status(server)[0] - spent) / 5 * 100:.1f} % of a core", flush=True)
-        finally:
-            server.terminate()
-            server.wait(timeout=30)
+    options = parser(__doc__)
+    add_settle(options, default=BUILT)
+    options.add_argument("--documents", type=positive, default=20_000)
+    options.add_argument("--connections", type=positive, default=20)
+    options.add_argument("--idle", type=positive, default=500, help="connections that wait for changes")
+    options.add_argument("--vectors", action="store_true", help="version vectors instead of trees")
+    chosen = options.parse_args()
+    each = chosen.documents // chosen.connections * chosen.connections
+    if not each:
+        options.error("there are fewer documents than connections")
+    own = Server(chosen.settle, scratch("mobile"), "admin")
+    server, port = own.process, own.port
+    http(port, "PUT", "/db")
+    measure("push", server, pushes, port, 1, chosen.documents, chosen.vectors)
+    measure("push", server, pushes, port, chosen.connections, each, chosen.vectors)
+    measure("pull", server, pulls, port, 1, chosen.documents + each, chosen.vectors)
+    before = status(server)[1]
+    clients = [Client(port, "db") for _ in range(chosen.idle)]
+    for client in clients:
+        client.ask({"Profile": "subChanges", "continuous": "true", "since": "100000000"})
+    print(f"{chosen.idle} idle continuous connections: {(status(server)[1] - before) / chosen.idle / 1024:.0f} KiB each", flush=True)
+    spent = status(server)[0]
+    time.sleep(5)
+    print(f"and {(status(server)[0] - spent) / 5 * 100:.1f} % of a core", flush=True)
 
 
 if __name__ == "__main__":
