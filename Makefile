@@ -95,15 +95,14 @@ faults: setup ## Plant a fault for each statement of the list, or of NUMBERS, an
 apple-plan: ## Check that a build for iOS needs only what iOS has, by its plan
 	@Scripts/apple-plan.sh
 
+# An optimized build would take longer than these tests save.
+apple-doubles: export SETTLE_OPTIMIZED := 0
 apple-doubles: setup ## Run the tests of the core, or those of SUITES, with stand-ins for Apple's libraries
 	@$(SELECT) SETTLE_APPLE_DOUBLES=1 SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" Scripts/test.sh --scratch-path .build/apple-doubles \
 		$(if $(SUITES),--filter '$(SUITES)')
 
 linkage: setup ## Check which C libraries each product needs
 	@Scripts/linkage.sh
-
-# The tests with PostgreSQL are left out: libpq is not built with a sanitizer.
-tsan asan sanitized-builds apple-doubles: export SETTLE_OPTIMIZED := 0
 
 # With SUITES only the files of these tests are compiled.
 SELECT = $(if $(SUITES),SETTLE_TEST_SOURCES=$$(Scripts/test-sources.py '$(SUITES)') || exit 1; export SETTLE_TEST_SOURCES;)
@@ -113,8 +112,10 @@ BOUNDED := in 60 MB of memory
 
 SANITIZED := $(if $(SUITES),--filter '$(SUITES)') --skip '$(BOUNDED)'
 
+# The tests with PostgreSQL are left out: libpq is not built with a sanitizer.
 tsan: setup ## Run the tests, or those of SUITES, with the thread sanitizer
-	@$(SELECT) SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" Scripts/test.sh --sanitize=thread --scratch-path .build/tsan $(SANITIZED)
+	@$(SELECT) TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions.txt" SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" \
+		Scripts/test.sh --sanitize=thread --scratch-path .build/tsan $(SANITIZED)
 
 asan: setup ## Run the tests, or those of SUITES, with the address sanitizer
 	@$(SELECT) LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions.txt" SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" \

@@ -283,8 +283,9 @@ let package = Package(
 
         // What the fuzzers feed, shared with a short test: `make fuzz`.
         .target(
-            name: "FuzzTargets", dependencies: ["Settle", "SettleMobile", "SettleImport"], path: "Fuzz/Targets",
-            swiftSettings: strict),
+            name: "FuzzTargets",
+            dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", "SettleMobile", "SettleImport"],
+            path: "Fuzz/Targets", swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),
 
         // Writes until it is killed, and checks what is left: `make crash-test`.

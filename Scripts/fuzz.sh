@@ -15,7 +15,7 @@ flags=(
     -O -use-ld=lld -swift-version 6 -warnings-as-errors -parse-as-library -package-name settle -sanitize=fuzzer,address
     -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
     -enable-upcoming-feature InternalImportsByDefault
-    -I "$out" -I Sources/CSQLite -I Sources/CCrypto -I Sources/CZlib -I Sources/CPCRE2 -I Sources/CCurl
+    -I "$out" -I Sources/CSQLite -I Sources/CCrypto -I Sources/CZlib -I Sources/CPCRE2
 )
 # The objects are compiled JOBS at a time, after the interfaces that they need.
 compile() {
@@ -24,15 +24,14 @@ compile() {
     find "$folder" -name '*.swift' -print0 | sort -z |
         xargs -0 swiftc "${flags[@]}" -wmo -module-name "$module" "${@:2}"
 }
-modules=(
-    SettlePlatform SettleCrypto SettleCore SettleQuery SettleDatabase SettleHTTP SettleMobile SettleReplication
-    SettleViews Settle SettleImport FuzzTargets
-)
+modules=(SettlePlatform SettleCrypto SettleCore SettleQuery SettleDatabase SettleMobile SettleImport FuzzTargets)
+objects=()
 compiling=()
 for module in "${modules[@]}"; do
     echo "compiling $module"
     compile "$module" -Onone -emit-module -emit-module-path "$out/$module.swiftmodule"
     while (($(jobs -rp | wc -l) >= ${JOBS:-1})); do wait -n; done
+    objects+=("$out/$module.o")
     compile "$module" -c -o "$out/$module.o" &
     compiling+=($!)
 done
@@ -40,9 +39,7 @@ for job in "${compiling[@]}"; do wait "$job"; done
 for target in $targets; do
     echo "linking $target"
     swiftc "${flags[@]}" -D "FUZZ_${target^^}" Fuzz/Entry/Entry.swift \
-        "$out"/{SettlePlatform,SettleCrypto,SettleCore,SettleQuery,SettleDatabase,SettleHTTP,SettleMobile}.o \
-        "$out"/{SettleReplication,SettleViews,Settle,SettleImport,FuzzTargets}.o \
-        -o "$out/fuzz-$target" -lsqlite3 -lcrypto -lz -lpcre2-8 -lcurl
+        "${objects[@]}" -o "$out/fuzz-$target" -lsqlite3 -lcrypto -lz -lpcre2-8
 done
 
 export SWIFT_BACKTRACE=enable=no

@@ -1,5 +1,6 @@
 import Foundation
-import Settle
+import SettleCore
+import SettleDatabase
 internal import SettlePlatform
 import Synchronization
 
