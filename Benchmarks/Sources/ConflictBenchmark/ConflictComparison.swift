@@ -52,7 +52,7 @@ struct ConflictComparison {
             inPolicy.append(Self.seconds(report?.timeInPolicy ?? .zero) / Double(amount))
             return seconds
         }
-        let goal = durability == .normal ? 0.45 : nil
+        let goal = durability == .normal ? 0.65 : nil
         print(Measuring.row("settle all, \(durability)", count: amount, floor: floor, settle: settle, goal: goal))
         let microseconds = Measuring.median(inPolicy) * 1e6
         print("    of it in the policy: \(Measuring.fixed(microseconds, 1)) µs a document")
