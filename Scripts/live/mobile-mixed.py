@@ -23,6 +23,7 @@ import json
 import os
 import random
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -227,6 +228,13 @@ def trial(seed, chosen):
             server.wait(timeout=30)
 
 
+def missing(chosen):
+    """The programs and files of other makers that are not there."""
+    programs = [program.partition(":")[0] for program in chosen.litecore] + (["node"] if chosen.pouchdb else [])
+    files = [os.path.join(chosen.pouchdb, name) for name in ("pouchdb.js", "pouchdb.memory.js")] if chosen.pouchdb else []
+    return [program for program in programs if not shutil.which(program)] + [file for file in files if not os.path.exists(file)]
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("seed", type=int)
@@ -242,6 +250,8 @@ def main():
     chosen = arguments.parse_args()
     if chosen.pouchdb and (chosen.uniting or chosen.deletions):
         arguments.error("the PouchDB device deletes and unites nothing")
+    if names := missing(chosen):
+        arguments.error(f"there is no program or file {', '.join(names)}")
     failed = [seed for seed in range(chosen.seed, chosen.seed + chosen.seeds) if not trial(seed, chosen)]
     if chosen.seeds > 1:
         print(f"{chosen.seeds - len(failed)} of {chosen.seeds} seeds passed{f', all but {failed}' if failed else ''}")
