@@ -9,18 +9,21 @@ lost.
 """
 import os
 import re
-import subprocess
 import sys
 
-from proof import ROOT, Proof, parser
+from proof import ROOT, Proof, at_least, give_up, parser, run
 
 SCRIPT = os.path.join(ROOT, "Scripts/live/mobile-mixed.py")
 KINDS = [["--documents", "4"], ["--documents", "3", "--deletions", "0.3"], ["--uniting", "--documents", "3"]]
 
 
+def last_lines(text, count=12):
+    return "\n".join(text.splitlines()[-count:])
+
+
 def main():
     arguments = parser(__doc__)
-    arguments.add_argument("--rounds", type=int, default=20)
+    arguments.add_argument("--rounds", type=at_least(1), default=20)
     arguments.add_argument("--litecore", action="append", default=[])
     arguments.add_argument("--pouchdb")
     given = arguments.parse_args()
@@ -28,13 +31,18 @@ def main():
     kinds = KINDS[:1] if given.pouchdb else KINDS
     others = [word for program in given.litecore for word in ("--litecore", program)]
     others += ["--pouchdb", given.pouchdb] if given.pouchdb else []
-    for number in proof.rounds(given.rounds):
-        words = [SCRIPT, str(proof.seed + number), "--settle", given.settle, *kinds[number % len(kinds)], *others]
-        result = subprocess.run([sys.executable, *words], capture_output=True, text=True)
-        if result.returncode != 0:
-            proof.problem("a fleet that does not agree", f"{' '.join(words)}: {result.stdout[-2000:]} {result.stderr[-1000:]}")
+    for place, _ in proof.rounds():
+        words = [SCRIPT, str(proof.seed + place), "--settle", given.settle, *kinds[place % len(kinds)], *others]
+        result = run([sys.executable, *words])
+        if result.returncode == 2:
+            give_up(last_lines(result.stderr, 1))
+        counted = re.search(r"(\d+) devices, (\d+) edits", result.stdout)
+        if result.returncode != 0 or not counted:
+            # Only a fleet that came to its end was compared.
+            kind = "a fleet that does not agree" if counted else "a device or a server that fails"
+            proof.problem(kind, f"{' '.join(words)}:\n{last_lines(result.stdout, 100)}\n{last_lines(result.stderr)}")
             continue
-        devices, edits = re.search(r"(\d+) devices, (\d+) edits", result.stdout).groups()
+        devices, edits = counted.groups()
         proof.add(fleets=1, edits=int(edits))
         proof.maximum(**{"most devices": int(devices)})
     sys.exit(proof.end())

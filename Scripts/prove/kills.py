@@ -13,72 +13,87 @@ documents give; users can log in; `settle verify` finds nothing, in some rounds 
 import brings all documents. In some rounds the server is killed during its start, too. At the end a continuous replication, which was
 killed in all rounds, has brought every leaf.
 
-With --kills N a round is N kills. After each of them the server starts, and the live leaves of the documents with one writer and the states of
-all other items are compared. Everything else of the above is checked after the last one.
+With --kills N a round is N kills, of which the first is that of the import, too. After each of them the server starts, and the live leaves
+of the documents with one writer and the states of all other items are compared. Everything else of the above is checked after the last.
 
 The seed determines requests and delays; which requests are in flight when the signal arrives also depends on the machine.
 """
+import contextlib
 import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
-import tempfile
+import threading
 import time
 import traceback
 
 from checks import check, check_copy, reread
 from ledger import Ledger, leaf
-from proof import Proof, parser
+from proof import Proof, at_least, give_up, parser, run, start
 from server import Client, Server
 from writers import Writer, chosen_kinds, design
 
-IMPORTED = 400
+# Documents of an import that are written at a time.
+PIECE = 100
 
 
 class Import:
-    """`settle import` into a folder of its own, which is killed with the server."""
+    """`settle import` of an input that has no end, so that the kill of the server finds it writing, too."""
 
-    def __init__(self, settle, folder, number, dice):
-        self.settle, self.path = settle, os.path.join(folder, f"import-{number}.settle")
-        self.lines = os.path.join(folder, f"import-{number}.jsonl")
-        with open(self.lines, "w") as file:
-            for document in range(IMPORTED):
-                revision = f"1-{dice.getrandbits(128):032x}"
-                file.write(json.dumps({"_id": f"i{document}", "_rev": revision, "text": "y" * dice.randrange(500)}) + "\n")
-        self.process = self.run()
+    def __init__(self, settle, folder, dice):
+        self.settle, self.dice, self.made = settle, random.Random(dice.random()), 0
+        self.path, self.lines = os.path.join(folder, "import.settle"), os.path.join(folder, "import.jsonl")
+        self.copy = open(self.lines, "w")
+        # A transaction for each document: there are more of them, and fewer documents to repeat.
+        self.process = start([settle, "import", self.path, "-", "--batch", "1", "--quiet"], stdin=subprocess.PIPE,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.feeder = threading.Thread(target=self.feed, daemon=True)
+        self.feeder.start()
 
-    def run(self):
-        return subprocess.Popen([self.settle, "import", self.path, self.lines, "--batch", "20", "--quiet"], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    def feed(self):
+        """Sends documents until the import is killed, and keeps them for its repetition."""
+        with contextlib.suppress(BrokenPipeError), self.copy as copy, self.process.stdin as pipe:
+            while True:
+                piece = "".join(f'{{"_id":"i{self.made + number}","_rev":"1-{self.dice.getrandbits(128):032x}",'
+                                f'"text":"{"y" * self.dice.randrange(500)}"}}\n' for number in range(PIECE))
+                copy.write(piece)
+                self.made += PIECE
+                pipe.write(piece)
+                pipe.flush()
 
     def check(self, ledger):
         """After the kill: what is there is sound, and a second import completes it."""
-        self.process.kill()
-        self.process.communicate()
+        self.feeder.join()
+        complaints = self.process.stderr.read()
+        if self.process.wait() != -signal.SIGKILL:
+            ledger.complain("an import that ends before its input", f"{self.process.returncode} {complaints}")
+        ledger.count("imports killed")
         # An import that was killed at its beginning may leave a folder without a database.
         if os.path.exists(os.path.join(self.path, "database.sqlite")):
-            self.verify(ledger)
-        again = self.run()
-        complaints = again.communicate()[1]
+            ledger.count("documents of killed imports", self.verify(ledger) or 0)
+        again = run([self.settle, "import", self.path, self.lines, "--quiet"])
         if again.returncode != 0:
-            ledger.complain("an import that can't be repeated", f"{again.returncode} {complaints}")
-        if self.verify(ledger) != IMPORTED:
+            ledger.complain("an import that can't be repeated", f"{again.returncode} {again.stderr}")
+        if self.verify(ledger) != self.made:
             ledger.complain("an import without all documents", self.path)
-        shutil.rmtree(self.path)
-        os.remove(self.lines)
+        if not ledger.complaints:
+            shutil.rmtree(self.path)
 
     def verify(self, ledger):
-        run = subprocess.run([self.settle, "verify", self.path, "--json"], capture_output=True, text=True)
-        result = json.loads(run.stdout) if run.stdout else {}
-        if run.returncode != 0 or not result.get("ok"):
-            ledger.complain("a damaged import", f"{self.path}: {run.stdout} {run.stderr}")
+        found = run([self.settle, "verify", self.path, "--json"])
+        result = json.loads(found.stdout) if found.stdout else {}
+        if found.returncode != 0 or not result.get("ok"):
+            ledger.complain("a damaged import", f"{self.path}: {found.stdout} {found.stderr}")
         return result.get("documents")
 
 
 def prepare(server, ledger, replicates=True):
-    """The databases and the design document that all rounds use."""
+    """Starts a server, with the databases and the design document that all rounds use."""
+    if not server.start():
+        give_up(f"the server does not start: {server.last_lines()}")
     client = Client(server.port)
     for name in ("main", "copy", "_replicator"):
         client.ask("PUT", "/" + name)
@@ -89,7 +104,7 @@ def prepare(server, ledger, replicates=True):
     client.close()
 
 
-def start(server, dice, ledger):
+def restart(server, dice, ledger):
     """Starts the server, in some rounds after a start that was killed on its way."""
     if dice.random() < 0.25:
         server.start(waits=False)
@@ -109,12 +124,14 @@ def verify(server, ledger):
         ledger.complain("settle verify", problem)
 
 
-def load(server, ledger, seed, given, dice):
-    """Lets clients write until the server is killed."""
+def load(server, ledger, seed, given, dice, beside):
+    """Lets clients write until the server is killed, with the processes beside it."""
     crowd = [Writer(server, ledger, seed, number, chosen_kinds(given.only)) for number in range(given.writers)]
     for writer in crowd:
         writer.start()
     time.sleep(dice.uniform(0.02, given.longest))
+    for process in (server.process, *beside):
+        process.kill()
     server.kill()
     ledger.count("kills")
     for writer in crowd:
@@ -123,15 +140,15 @@ def load(server, ledger, seed, given, dice):
 
 def one_round(server, ledger, seed, given, since):
     dice = random.Random(f"{seed} kills")
-    beside = Import(server.settle, server.folder, "beside", dice)
+    imported = Import(server.settle, server.folder, dice)
     for number in range(given.kills):
-        load(server, ledger, seed if number == 0 else f"{seed}-{number}", given, dice)
+        load(server, ledger, seed if number == 0 else f"{seed}-{number}", given, dice, [] if number else [imported.process])
         if number == 0:
-            beside.check(ledger)
+            imported.check(ledger)
         is_last = number == given.kills - 1
         if is_last and dice.random() < 0.3:
             verify(server, ledger)
-        if not start(server, dice, ledger):
+        if not restart(server, dice, ledger):
             return since
         since = check_now(server, ledger, since, is_last)
     return since
@@ -151,37 +168,36 @@ def check_now(server, ledger, since, is_whole):
     return since
 
 
+def finish(server, ledger):
+    """After the last round: the replication has brought everything, and the server stops."""
+    client = Client(server.port)
+    try:
+        check_copy(client, ledger, 120, lambda: time.sleep(0.5))
+    except Exception:
+        ledger.complain("an answer that the check does not understand", traceback.format_exc())
+    client.close()
+    status = server.stop()
+    if status != 0:
+        ledger.complain("a stop that fails", f"{status}: {server.last_lines()}")
+    verify(server, ledger)
+
+
 def main():
-    arguments = parser(__doc__)
-    arguments.add_argument("--rounds", type=int, default=20)
-    arguments.add_argument("--kills", type=int, default=1, help="how many kills are a round")
-    arguments.add_argument("--writers", type=int, default=4)
-    arguments.add_argument("--longest", type=float, default=3, help="seconds until the signal, at most")
+    arguments = parser(__doc__, kinds=Writer.KINDS)
+    arguments.add_argument("--rounds", type=at_least(1), default=20)
+    arguments.add_argument("--kills", type=at_least(1), default=1, help="how many kills are a round")
+    arguments.add_argument("--writers", type=at_least(1), default=4)
+    arguments.add_argument("--longest", type=at_least(0.05, float), default=3, help="seconds until the signal, at most")
     given = arguments.parse_args()
     proof, ledger = Proof("kills", given), Ledger()
-    folder = tempfile.mkdtemp(prefix="settle-kills-")
-    server, since = Server(given.settle, folder), None
-    try:
-        if not server.start():
-            raise SystemExit(f"the server does not start: {server.last_lines()}")
-        prepare(server, ledger)
-        for number in proof.rounds(given.rounds):
-            since = one_round(server, ledger, f"{proof.seed}-{number}", given, since)
-            close(proof, ledger)
-        if not proof.problems:
-            client = Client(server.port)
-            check_copy(client, ledger, 120, lambda: time.sleep(0.5))
-            status = server.stop()
-            if status != 0:
-                ledger.complain("a stop that fails", f"{status}: {server.last_lines()}")
-            verify(server, ledger)
-            close(proof, ledger)
-    finally:
-        if server.process.poll() is None:
-            server.kill()
-        if not proof.problems:
-            shutil.rmtree(folder)
-    sys.exit(proof.end(**({"folder": folder} if proof.problems else {})))
+    server, since = Server(given.settle, proof.folder), None
+    prepare(server, ledger)
+    for place, _ in proof.rounds():
+        since = one_round(server, ledger, f"{proof.seed}-{place}", given, since)
+        if place == given.rounds - 1 and not ledger.complaints:
+            finish(server, ledger)
+        close(proof, ledger)
+    sys.exit(proof.end())
 
 
 def close(proof, ledger):

@@ -15,17 +15,15 @@ fail. The samples are written to a file beside the state, with a line for each.
 import glob
 import math
 import os
-import shutil
 import sys
-import tempfile
 import time
 
 from checks import check
 from kills import close, prepare, verify
 from ledger import Ledger
-from proof import Proof, parser
+from proof import Proof, at_least, parser
 from server import Client, Server
-from writers import Writer
+from writers import Writer, end
 
 # Everything that keeps the data the same: compactions remove old bodies and attachments, and the limit old revisions. After a purge, the
 # copy keeps the old branches, and branches of the same document would grow in number.
@@ -60,7 +58,7 @@ def slope(points):
 def judge(proof, samples, minutes, limit):
     """The figures of the samples, [seconds, MB, descriptors, threads, MB of logs]."""
     begin = min(minutes * 60 / 3, 1200)
-    late = [one for one in samples if one[0] >= begin]
+    late = [one for one in samples if one[0] >= begin] or samples[-1:]
     growth, error = slope([(one[0] / 3600, one[1]) for one in late])
     figures = {"MB an hour": round(growth, 2), "standard error": round(error, 2), "limit": limit, "samples": len(late)}
     for place, name in enumerate(["MB", "descriptors", "threads", "MB of logs"], 1):
@@ -92,10 +90,7 @@ def run(server, ledger, seed, given, path):
                 for name in ("main", "copy", "_replicator", "_users"):
                     client.ask("POST", f"/{name}/_compact", {})
             time.sleep(1)
-    for writer in crowd:
-        writer.ending.set()
-    for writer in crowd:
-        writer.join()
+    end(crowd, ledger)
     check(client, ledger, revisions=False)
     client.close()
     return samples
@@ -103,36 +98,26 @@ def run(server, ledger, seed, given, path):
 
 def main():
     arguments = parser(__doc__)
-    arguments.add_argument("--minutes", type=float, default=90)
-    arguments.add_argument("--writers", type=int, default=4)
+    arguments.add_argument("--minutes", type=at_least(0.01, float), default=90)
+    arguments.add_argument("--writers", type=at_least(1), default=4)
     arguments.add_argument("--limit", type=float, default=1.0, help="MB an hour")
     given = arguments.parse_args()
     proof, ledger = Proof("load", given), Ledger()
-    folder = tempfile.mkdtemp(prefix="settle-load-")
-    server, figures = Server(given.settle, folder), {}
-    try:
-        if not server.start():
-            raise SystemExit(f"the server does not start: {server.last_lines()}")
-        prepare(server, ledger)
-        client = Client(server.port)
-        for name in ("main", "copy"):
-            client.ask("PUT", f"/{name}/_revs_limit", REVISIONS)
-        client.close()
-        for number in proof.rounds(1):
-            path = os.path.join(given.state, f"load-{proof.seed}-{number}.txt")
-            samples = run(server, ledger, f"{proof.seed}-{number}", given, path)
-            server.stop()
-            verify(server, ledger)
-            isWhole = not ledger.complaints
-            close(proof, ledger)
-            if isWhole:
-                figures = judge(proof, samples, given.minutes, given.limit) | {"file": path}
-    finally:
-        if server.process.poll() is None:
-            server.kill()
-        if not proof.problems:
-            shutil.rmtree(folder)
-    sys.exit(proof.end(minutes=given.minutes, **figures))
+    server, path = Server(given.settle, proof.folder), os.path.join(given.state, f"load-{proof.seed}.txt")
+    prepare(server, ledger)
+    client = Client(server.port)
+    for name in ("main", "copy"):
+        client.ask("PUT", f"/{name}/_revs_limit", REVISIONS)
+    client.close()
+    for place, _ in proof.rounds():
+        samples = run(server, ledger, f"{proof.seed}-{place}", given, path)
+        server.stop()
+        verify(server, ledger)
+        is_whole = not ledger.complaints
+        close(proof, ledger)
+        if is_whole:
+            proof.sums |= judge(proof, samples, given.minutes, given.limit)
+    sys.exit(proof.end(minutes=given.minutes, file=path))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ import random
 import re
 import shutil
 import sys
-import tempfile
 import time
 import traceback
 
@@ -29,9 +28,9 @@ from checks import check
 from disk import FORCED, MARK, Disk, Records, mark_record
 from kills import close, prepare
 from ledger import Ledger
-from proof import Proof, parser
+from proof import Proof, at_least, parser
 from server import Client, Server
-from writers import Writer, chosen_kinds
+from writers import Writer, chosen_kinds, end
 
 TORN = re.compile(r"the write-ahead log ended early: a page after the first \d+ is damaged, and 1 transaction after it could not be read")
 
@@ -57,21 +56,14 @@ def record(proof, folder, seed, seconds):
     marks = Marks(log)
     server, ledger = Server(proof.given.settle, folder), Ledger(marks)
     server.environment = shim.environment(library, server.data, log)
-    if not server.start():
-        raise SystemExit(f"the server does not start: {server.last_lines()}")
-    try:
-        prepare(server, ledger)
-        begun = marks("B")
-        crowd = [Writer(server, ledger, seed, number, kinds) for number in range(proof.given.writers)]
-        for writer in crowd:
-            writer.start()
-        time.sleep(seconds)
-        for writer in crowd:
-            writer.ending.set()
-        for writer in crowd:
-            writer.join()
-    finally:
-        server.kill()
+    prepare(server, ledger)
+    begun = marks("B")
+    crowd = [Writer(server, ledger, seed, number, kinds) for number in range(proof.given.writers)]
+    for writer in crowd:
+        writer.start()
+    time.sleep(seconds)
+    end(crowd, ledger)
+    server.kill()
     os.close(marks.file)
     return server, Records(log), ledger, begun
 
@@ -86,12 +78,13 @@ def moments(dice, records, begun, count):
             if flags == ord("A") and begun in marks:
                 acknowledged.append(place)
     start = marks[begun] + 1
-    after = [dice.choice(acknowledged) + 1 for _ in range(count // 2) if acknowledged]
-    return sorted({*after, *(dice.randrange(start, last + 2) for _ in range(count - len(after)))}), marks, forced
+    after = {place + 1 for place in dice.sample(acknowledged, min(count // 2, len(acknowledged)))}
+    others = [place for place in range(start, last + 2) if place not in after]
+    return sorted({*after, *dice.sample(others, min(count - len(after), len(others)))}), marks, forced
 
 
-def failures(proof, server, records, ledger, begun, dice):
-    chosen, places, forced = moments(dice, records, begun, proof.given.each)
+def failures(proof, server, records, ledger, begun, dice, count):
+    chosen, places, forced = moments(dice, records, begun, count)
     disk = Disk(server.data)
     ledger.count("calls of fsync", forced)
     for place, record in enumerate(records):
@@ -142,20 +135,22 @@ def one_failure(proof, server, disk, ledger, seen, dice, place):
 
 
 def main():
-    arguments = parser(__doc__)
-    arguments.add_argument("--rounds", type=int, default=200, help="how many failures")
-    arguments.add_argument("--each", type=int, default=10, help="how many failures of one run of the server")
-    arguments.add_argument("--writers", type=int, default=4)
-    arguments.add_argument("--longest", type=float, default=6, help="seconds of the load, at most")
+    arguments = parser(__doc__, kinds=Writer.KINDS)
+    arguments.add_argument("--rounds", type=at_least(1), default=200, help="how many failures")
+    arguments.add_argument("--each", type=at_least(1), default=10, help="how many failures of one run of the server")
+    arguments.add_argument("--writers", type=at_least(1), default=4)
+    arguments.add_argument("--longest", type=at_least(0.05, float), default=6, help="seconds of the load, at most")
     arguments.add_argument("--durability-off", action="store_true", help="count no fsync, to see that this is found")
     given = arguments.parse_args()
     proof = Proof("power", given)
-    for number in proof.rounds(-(-given.rounds // given.each)):
-        seed = f"{proof.seed}-{number}"
-        dice = random.Random(f"{seed} power")
-        folder = os.path.realpath(tempfile.mkdtemp(prefix="settle-power-"))
-        server, records, ledger, begun = record(proof, folder, seed, dice.uniform(1, given.longest))
-        failures(proof, server, records, ledger, begun, dice)
+    for place, count in proof.rounds(given.each):
+        seed = f"{proof.seed}-{place // given.each}"
+        dice = random.Random(f"{seed} power {place % given.each}" if place % given.each else f"{seed} power")
+        folder = os.path.join(proof.folder, f"run-{place}")
+        os.mkdir(folder)
+        server, records, ledger, begun = record(proof, folder, seed, dice.uniform(min(1, given.longest), given.longest))
+        if not ledger.complaints:
+            failures(proof, server, records, ledger, begun, dice, count)
         close(proof, ledger)
         if not proof.problems:
             shutil.rmtree(folder)

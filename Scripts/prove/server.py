@@ -6,6 +6,8 @@ import os
 import socket
 import subprocess
 
+from proof import run, start
+
 PASSWORD = "correct horse"
 HEADERS = {"Authorization": "Basic " + base64.b64encode(f"anna:{PASSWORD}".encode()).decode(), "Content-Type": "application/json",
            "Accept": "application/json"}
@@ -86,7 +88,7 @@ class Server:
         first = not os.path.exists(os.path.join(self.data, "server.json"))
         environment = os.environ | ({"SETTLE_ADMIN": "anna", "SETTLE_ADMIN_PASSWORD": PASSWORD} if first else {}) | self.environment
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(
+            self.process = start(
                 [self.settle, "serve", "--data", self.data, "--port", str(self.port), "--json"],
                 env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
         return bool(self.process.stdout.readline()) if waits else True
@@ -121,14 +123,14 @@ class Server:
         """What `settle verify` finds in the folders, while no server runs. Gives (bodies and attachments checked, problems)."""
         checked, problems = 0, []
         for path in self.databases():
-            run = subprocess.run([self.settle, "verify", path, "--json"], capture_output=True, text=True)
+            verified = run([self.settle, "verify", path, "--json"])
             try:
-                result = json.loads(run.stdout.splitlines()[-1])
+                result = json.loads(verified.stdout.splitlines()[-1])
                 checked += result["bodies"] + result["attachments"]
                 found = [f"{path}: {text}" for text in result["problems"]]
             except (ValueError, IndexError, KeyError):
                 found = []
             problems += found
-            if run.returncode != 0 and not found:
-                problems.append(f"settle verify {path} ends with {run.returncode}: {run.stderr[-500:]}")
+            if verified.returncode != 0 and not found:
+                problems.append(f"settle verify {path} ends with {verified.returncode}: {verified.stderr[-500:]}")
         return checked, problems

@@ -1,6 +1,7 @@
 """Compiles power.c, and names it to a server."""
 import os
-import subprocess
+
+from proof import give_up, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -11,7 +12,12 @@ def build(folder):
     if not os.path.exists(library) or os.path.getmtime(library) < os.path.getmtime(source):
         command = [os.environ.get("CC", "cc"), "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library + ".new", source,
                    "-ldl", "-lpthread"]
-        subprocess.run(command, check=True)
+        try:
+            complaints = "" if (result := run(command)).returncode == 0 else result.stderr or f"it ends with {result.returncode}"
+        except OSError as error:
+            complaints = error.strerror
+        if complaints:
+            give_up(f"{command[0]} can't compile power.c, and CC names another compiler: {complaints}")
         os.replace(library + ".new", library)
     return library
 

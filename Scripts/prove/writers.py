@@ -19,8 +19,18 @@ def design(edit):
 
 
 def chosen_kinds(only):
-    """All kinds of requests with their weights, or those of a list with commas, equally often."""
-    return {kind: 1 for kind in only.split(",")} if only else Writer.KINDS
+    """All kinds of requests with their weights, or those of a list, equally often."""
+    return {kind: 1 for kind in only} if only else Writer.KINDS
+
+
+def end(crowd, ledger):
+    """Ends clients of a server that was not to end: each had all its answers."""
+    for writer in crowd:
+        writer.ending.set()
+    for writer in crowd:
+        writer.join()
+        for lost in writer.lost:
+            ledger.complain("an answer that was lost", lost)
 
 
 class Refused(Exception):
@@ -43,7 +53,7 @@ class Writer(threading.Thread):
         self.server, self.ledger, self.number, self.dice = server, ledger, number, random.Random(f"{seed} {number}")
         self.client, self.ending, self.made = Client(server.port), threading.Event(), 0
         self.kinds, self.limit, self.strict, self.run_name = kinds or self.KINDS, limit, strict, seed
-        self.errors = []
+        self.errors, self.lost = [], []
 
     def run(self):
         try:
@@ -52,7 +62,7 @@ class Writer(threading.Thread):
                     self.limit -= 1
                 self.step(self.dice.choices(list(self.kinds), list(self.kinds.values()))[0])
         except Lost as reason:
-            self.errors.append(str(reason))
+            self.lost.append(str(reason))
             self.ledger.count("lost answers")
         except Exception:
             self.ledger.complain("an answer that a writer does not understand", traceback.format_exc())
@@ -159,12 +169,17 @@ class Writer(threading.Thread):
             return
         docs = [body | {"_id": item.key[1]} for item, (body, _) in edits.items()]
         answer, entries = self.ask({item: state for item, (_, state) in edits.items()}, "POST", "/main/_bulk_docs", {"docs": docs})
+        done = {}
         for (item, entry), row in zip(entries.items(), answer):
+            if "rev" in row:
+                done[item] = entry
+                entry.revisions.append(row["rev"])
+                entry.state = frozenset((row["rev"], *one[1:]) if one[0] is None else one for one in entry.state)
+        if done:
+            self.ledger.acknowledge(done)
+        for row in answer:
             if "rev" not in row:
-                raise Refused(f"_bulk_docs: {row}")
-            entry.revisions.append(row["rev"])
-            entry.state = frozenset((row["rev"], *one[1:]) if one[0] is None else one for one in entry.state)
-        self.ledger.acknowledge(entries)
+                raise Refused(f"_bulk_docs: {row}", answer=row)
 
     def branch(self, item=None, shared=False):
         """A branch with a history of its own, by new_edits=false."""
@@ -178,7 +193,7 @@ class Writer(threading.Thread):
         if self.dice.random() < 0.5:
             answer, entries = self.ask({item: state}, "POST", "/main/_bulk_docs", {"docs": [body], "new_edits": False})
             if answer != []:
-                raise Refused(f"_bulk_docs: {answer}")
+                raise Refused(f"_bulk_docs: {answer}", answer=answer[0])
         else:
             _, entries = self.ask({item: state}, "PUT", f"/main/{item.key[1]}?new_edits=false", body)
         entries[item].revisions.append(revision)
