@@ -3,6 +3,7 @@
 
     checks.py CONNECTION_STRING      with the password in PGPASSWORD or PGPASSFILE
 """
+import argparse
 import os
 import subprocess
 import sys
@@ -99,9 +100,16 @@ def complaints(cluster):
 
 
 def main():
-    done = subprocess.run(
-        ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", sys.argv[1]], input=QUESTIONS, text=True, stdout=subprocess.PIPE,
-        check=True)
+    options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
+    options.add_argument("string", metavar="CONNECTION_STRING")
+    command = ["psql", "-XAtqw", "-v", "ON_ERROR_STOP=1", "-d", options.parse_args().string]
+    try:
+        done = subprocess.run(command, input=QUESTIONS, text=True, stdout=subprocess.PIPE)
+    except FileNotFoundError:
+        sys.exit("there is no psql: install the package postgresql-client")
+    if done.returncode:
+        # What is wrong with the connection, psql has said; status 1 is for tables that are wrong.
+        sys.exit(2)
     found = wrong(done.stdout)
     for kind, text in found:
         print(f"{kind}: {text}")

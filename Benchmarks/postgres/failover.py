@@ -18,14 +18,15 @@ import time
 
 from kills import signal_backend
 from nodes import Client, Lost, Violations, main, parser
+from options import positive, seconds, words
 from scene import Scene
 
 options = parser(__doc__, nodes=2)
-options.add_argument("--rounds", type=int, default=50)
-options.add_argument("--scenes", default="failover,cut,away,mistake")
-options.add_argument("--writers", type=int, default=8)
-options.add_argument("--away", type=float, default=30, help="how long the standby is gone, in seconds")
-options.add_argument("--cuts", type=float, default=20, help="how long the proxy cuts, in seconds")
+options.add_argument("--rounds", type=positive, default=50)
+options.add_argument("--scenes", type=words("failover", "cut", "away", "mistake"), default="failover,cut,away,mistake")
+options.add_argument("--writers", type=positive, default=8)
+options.add_argument("--away", type=seconds, default=30, help="how long the standby is gone, in seconds")
+options.add_argument("--cuts", type=seconds, default=20, help="how long the proxy cuts, in seconds")
 
 
 def failover(given, chance, violations):
@@ -140,7 +141,7 @@ def run(given):
     if given.engine != "postgres":
         raise SystemExit("failover.py needs PostgreSQL")
     violations, figures, chance = Violations(), {"seed": given.seed}, random.Random(given.seed)
-    for name in given.scenes.split(","):
+    for name in given.scenes:
         figures |= {f"{name}: {what}": value for what, value in globals()[name](given, chance, violations).items()}
     return violations.report(figures, given.json)
 

@@ -18,18 +18,19 @@ import threading
 import time
 
 from nodes import Client, Fleet, Lost, Violations, main, parser, say
+from options import positive, seconds, words
 from proxy import Proxy
 from rush import request
 
 options = parser(__doc__, nodes=3)
-options.add_argument("--feeds", type=int, default=1000)
-options.add_argument("--databases", type=int, default=500)
-options.add_argument("--seconds", type=float, default=20)
-options.add_argument("--rate", type=float, default=200, help="writes a second, at random nodes")
-options.add_argument("--writers", type=int, default=8)
-options.add_argument("--bells", default="on,silent,refused")
+options.add_argument("--feeds", type=positive, default=1000)
+options.add_argument("--databases", type=positive, default=500)
+options.add_argument("--seconds", type=seconds, default=20)
+options.add_argument("--rate", type=seconds, default=200, help="writes a second, at random nodes")
+options.add_argument("--writers", type=positive, default=8)
 # The 99th percentile from another node, in seconds.
 GOALS = {"on": 0.1, "silent": 1.2, "refused": 0.6}
+options.add_argument("--bells", type=words(*GOALS), default=",".join(GOALS))
 ROW = re.compile(rb'"id":"w-(\d+)"')
 
 
@@ -189,7 +190,7 @@ def run(given):
     # Writers and the listener share an interpreter; a thread that waits for it should not wait long.
     sys.setswitchinterval(0.0005)
     violations, figures = Violations(), {"seed": given.seed}
-    for bells in given.bells.split(",") if given.engine == "postgres" else ["on"]:
+    for bells in given.bells if given.engine == "postgres" else ["on"]:
         figures |= measure(given, bells, violations)
     return violations.report(figures, given.json)
 

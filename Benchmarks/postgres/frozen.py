@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Freezes a node (SIGSTOP) that others depend on, lets it go on later, and checks that nobody waits long and nothing comes late.
 
-    frozen.py [--settle PATH] [--rounds 5] [--scenes writing,lease]
+    frozen.py [--settle PATH] [--rounds 5] [--scenes writing,killed,lease]
 
 writing   a node freezes while clients write at all nodes, for --frozen seconds: clients of the others wait at most about 5 s
 killed    the node that runs a continuous replication is killed: within 20 s another one runs it
@@ -13,13 +13,14 @@ import threading
 import time
 
 from nodes import Client, Fleet, Lost, Violations, main, parser, say
+from options import positive, seconds, words
 from scene import Scene, since
 
 options = parser(__doc__, nodes=3)
-options.add_argument("--rounds", type=int, default=5, help="of each scene")
-options.add_argument("--scenes", default="writing,killed,lease")
-options.add_argument("--writers", type=int, default=9)
-options.add_argument("--frozen", type=float, default=10, help="seconds of scene `writing`")
+options.add_argument("--rounds", type=positive, default=5, help="of each scene")
+options.add_argument("--scenes", type=words("writing", "killed", "lease"), default="writing,killed,lease")
+options.add_argument("--writers", type=positive, default=9)
+options.add_argument("--frozen", type=seconds, default=10, help="seconds of scene `writing`")
 # What others wait for the transaction of a frozen node, with some seconds for a machine that is busy.
 WAIT, TAKEOVER = 5 + 2, 20
 
@@ -205,7 +206,7 @@ def take_over(job, node, term, violations):
 
 def run(given):
     violations, figures, chance = Violations(), {"seed": given.seed}, random.Random(given.seed)
-    for name in given.scenes.split(","):
+    for name in given.scenes:
         figures |= {f"{name}: {what}": value for what, value in globals()[name](given, chance, violations).items()}
     return violations.report(figures, given.json)
 

@@ -17,13 +17,14 @@ import threading
 import time
 
 from nodes import Unavailable, main, parser
+from options import positive, seconds
 from scene import Scene
 
 options = parser(__doc__, nodes=2)
-options.add_argument("--seconds", type=float, default=60)
-options.add_argument("--kills", type=int, default=10000)
-options.add_argument("--writers", type=int, default=8)
-options.add_argument("--round", type=float, default=8, help="seconds between two checks")
+options.add_argument("--seconds", type=seconds, default=60)
+options.add_argument("--kills", type=positive, default=10000)
+options.add_argument("--writers", type=positive, default=8)
+options.add_argument("--round", type=seconds, default=8, help="seconds between two checks")
 options.add_argument("--backends", type=float, default=40, help="pg_terminate_backend, a second")
 options.add_argument("--restarts", type=float, default=1, help="kill -9 of nodes, a second")
 options.add_argument("--crashes", type=float, default=0.05, help="kill -9 of a backend, a second; PostgreSQL starts anew")

@@ -21,13 +21,16 @@ import sys
 import time
 
 from nodes import Client, Fleet, Unavailable, Violations, main, parser
+from options import check_order, positive, words
 from rush import Connection, request, rush
 
 options = parser(__doc__, nodes=4)
-options.add_argument("--documents", type=int, default=100_000)
-options.add_argument("--seconds", type=float, default=4, help="of each measure of a rate")
-options.add_argument("--attachment", type=int, default=100, help="in MiB")
-options.add_argument("--tests", default="batches,updates,puts,gets,functions,changes,pending,attachment,nodes")
+options.add_argument("--documents", type=positive, default=100_000)
+options.add_argument("--seconds", type=positive, default=4, help="of each measure of a rate")
+options.add_argument("--attachment", type=positive, default=100, help="in MiB")
+TESTS = ("batches", "updates", "puts", "gets", "functions", "changes", "pending", "attachment", "nodes")
+NEEDS = dict.fromkeys(("updates", "gets", "functions", "changes", "pending", "nodes"), "batches")
+options.add_argument("--tests", type=words(*TESTS), default=",".join(TESTS))
 options.add_argument("--strict", action="store_true")
 BATCH, PAGE = 1000, 200
 FLOOR = """
@@ -84,20 +87,23 @@ class Load:
         """Prints a line of the table, beside the result if that is JSON."""
         print(line, file=sys.stderr if self.given.json else sys.stdout, flush=True)
 
-    def floor(self, script, clients=1, seconds=None):
+    def floor(self, script, clients=1):
         """Transactions a second and their mean time in ms, by pgbench."""
         pgbench = os.path.join(self.cluster.primary.bin, "pgbench") if self.cluster else ""
         if not os.path.exists(pgbench):
             return None, None
         path = self.fleet.room.write("floor.sql", FLOORS[script].replace("{documents}", str(self.given.documents)))
         done = subprocess.run(
-            [pgbench, "-n", "-M", "prepared", "-c", str(clients), "-T", str(int(seconds or self.given.seconds)), "-f", path,
+            [pgbench, "-n", "-M", "prepared", "-c", str(clients), "-T", str(self.given.seconds), "-f", path,
              self.cluster.string("postgres")],
             env=os.environ | {"PGPASSFILE": self.cluster.passwords}, capture_output=True, text=True)
         if done.returncode != 0:
             raise Unavailable(f"pgbench failed: {done.stderr}")
-        rate = float(re.search(r"tps = ([\d.]+)", done.stdout)[1])
-        return rate, clients / rate * 1000
+        rate = re.search(r"tps = ([\d.]+)", done.stdout)
+        if not rate:
+            self.say(f"pgbench made no transaction with {clients} clients: there is no floor, --seconds is too short")
+            return None, None
+        return float(rate[1]), clients / float(rate[1]) * 1000
 
     def document(self, number):
         """About 500 bytes of JSON."""
@@ -178,7 +184,8 @@ class Load:
         self.client.sure(self.node, "PUT", "/load/_design/calls", {"updates": {"f": UPDATE}})
         calls = (request(self.fleet, "POST", f"/load/_design/calls/_update/f/doc-{self.chance.randrange(len(self.revisions)):08}", b"{}")
                  for _ in itertools.count())
-        for what, requests in (("a call of an update function", calls), ("the database's info", itertools.repeat(request(self.fleet, "GET", "/load")))):
+        info = itertools.repeat(request(self.fleet, "GET", "/load"))
+        for what, requests in (("a call of an update function", calls), ("the database's info", info)):
             _, times = rush([self.node], requests, 1, self.given.seconds)
             self.row(f"{what}, 1 client, median", middle(times), "ms")
 
@@ -284,7 +291,7 @@ class Load:
         return len(self.revisions) * len(nodes) / (time.perf_counter() - began)
 
     def run(self):
-        for test in self.given.tests.split(","):
+        for test in self.given.tests:
             # A server may end a connection that has been idle while pgbench ran.
             self.line = Connection(self.node)
             getattr(self, test)()
@@ -312,4 +319,6 @@ def measure(given):
 
 
 if __name__ == "__main__":
-    main(measure, options.parse_args())
+    chosen = options.parse_args()
+    check_order(options, chosen.tests, NEEDS)
+    main(measure, chosen)

@@ -1,5 +1,4 @@
 """What the harnesses share: nodes of Settle over one PostgreSQL or over a folder, and a client that says what it cannot know."""
-import argparse
 import base64
 import http.client
 import json
@@ -14,8 +13,10 @@ import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../../Scripts/postgres"))
+sys.path[:0] = [os.path.join(HERE, "../../Scripts/postgres"), os.path.join(HERE, "../server")]
 from cluster import Cluster, Unavailable  # noqa: E402
+from options import BUILT, add_settle, positive  # noqa: E402
+from options import parser as plain_parser  # noqa: E402
 from room import Room  # noqa: E402
 
 
@@ -78,9 +79,7 @@ class Fleet:
     """A new cluster with its schema and some nodes, or with the file engine a folder and one node."""
 
     def __init__(self, given, count, more=(), **cluster):
-        self.given, self.settle, self.more = given, os.path.abspath(given.settle), list(more)
-        if not os.access(self.settle, os.X_OK):
-            raise Unavailable(f"there is no {self.settle}: run `swift build -c release --product settle`, or give --settle")
+        self.given, self.settle, self.more = given, given.settle, list(more)
         self.room = Room(name="settle-nodes")
         self.password = secrets.token_hex(8)
         basic = base64.b64encode(f"admin:{self.password}".encode()).decode()
@@ -204,11 +203,11 @@ class Violations:
 
 
 def parser(text, nodes):
-    options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=text)
-    options.add_argument("--settle", default=os.path.join(HERE, "../../.build/release/settle"))
+    options = plain_parser(text)
+    add_settle(options, default=BUILT)
     options.add_argument("--engine", choices=("postgres", "file"), default="postgres", help="file: one node, to try the harness")
-    options.add_argument("--nodes", type=int, default=nodes)
-    options.add_argument("--connections", type=int, default=16, help="to PostgreSQL, of each node")
+    options.add_argument("--nodes", type=positive, default=nodes)
+    options.add_argument("--connections", type=positive, default=16, help="to PostgreSQL, of each node")
     options.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
     options.add_argument("--keep", action="store_true", help="keep logs and data if something was wrong")
     options.add_argument("--json", action="store_true")

@@ -10,6 +10,7 @@
     bells on|silent|refused     notifications pass (default), or are swallowed, or a LISTEN is made an error
     count                       prints as JSON what was done, and forgets it
 """
+import argparse
 import asyncio
 import collections
 import json
@@ -142,8 +143,8 @@ async def serve(harm, port, *client):
             writer.close()
 
 
-async def main():
-    harm, port = Harm(), int(sys.argv[1])
+async def main(port):
+    harm = Harm()
     listener = await asyncio.start_server(lambda *client: serve(harm, port, *client), "127.0.0.1", 0, limit=1 << 20)
     print(listener.sockets[0].getsockname()[1], flush=True)
     commands = asyncio.StreamReader()
@@ -170,4 +171,6 @@ class Proxy:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
+    options.add_argument("port", type=int, metavar="TARGET_PORT")
+    asyncio.run(main(options.parse_args().port))
