@@ -135,8 +135,8 @@ fuzz-http: setup ## Send REQUESTS malformed requests, as many nearly valid ones,
 crash-test: setup ## Kill a writing process ROUNDS times, and check its acknowledged writes
 	@ROUNDS=$(ROUNDS) Scripts/crash-test.sh
 
-# docs/RELIABILITY.md says what each of these proves. A SEED that was begun is continued; BINARY names the program to try.
-PROVE = --seed $(SEED) $(if $(BINARY),--settle $(BINARY))
+# docs/RELIABILITY.md says what each of these proves. A begun SEED is continued, unless FRESH=1; BINARY is the program to try.
+PROVE = --seed $(SEED) $(if $(BINARY),--settle $(BINARY)) $(if $(FRESH),--fresh)
 
 prove-binary: setup
 	@$(if $(BINARY),,$(SWIFT) build -c release )

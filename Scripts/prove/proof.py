@@ -39,7 +39,7 @@ def at_least(least, kind=int):
         except ValueError:
             value = math.nan
         if not least <= value < math.inf:
-            raise argparse.ArgumentTypeError(f"{text!r} is no {'whole ' if kind is int else ''}number from {least} on")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a {'whole ' if kind is int else ''}number of at least {least}")
         return value
     return read
 
@@ -107,7 +107,7 @@ def check_program(path, name):
     except OSError as error:
         give_up(f"{path} can't be run: {error.strerror}")
     if not answer.startswith(name + ":"):
-        give_up(f"{path} is no {name}")
+        give_up(f"{path} is not {name}")
 
 
 class Proof:
@@ -163,7 +163,7 @@ class Proof:
         except (ValueError, KeyError, TypeError, AttributeError):
             is_sound = False
         if not is_sound:
-            give_up(f"{self.path} is no state of a run: --fresh starts the seed over")
+            give_up(f"{self.path} is not the state of a run: --fresh starts the seed over")
         if not done:
             return
         if other := [option for option in {**options, **self.options} if options.get(option) != self.options.get(option)]:
