@@ -11,6 +11,7 @@ again: then they must go on from their checkpoint instead of reading everything 
 prints what it did; the status is 1 when anything differed. Databases it made are removed. Python 3's standard library is
 all it needs.
 """
+import argparse
 import base64
 import json
 import random
@@ -198,12 +199,16 @@ class Soak:
 
 
 def main():
-    couch, settle = Server(sys.argv[1]), Server(sys.argv[2])
-    soak = Soak(couch, settle)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("couch", type=Server, metavar="COUCHDB")
+    options.add_argument("settle", type=Server, metavar="SETTLE")
+    options.add_argument("seconds", type=int, nargs="?", default=600, metavar="SECONDS")
+    given = options.parse_args()
+    soak = Soak(given.couch, given.settle)
     status = 0
     try:
-        soak.run(int(sys.argv[3]) if len(sys.argv) > 3 else 600)
-    except Failure as failure:
+        soak.run(given.seconds)
+    except (Failure, urllib.error.URLError) as failure:
         print("FAILED: %s" % failure)
         status = 1
     print(json.dumps(soak.counts))

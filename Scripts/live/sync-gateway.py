@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 """Settle's replicator with a real Sync Gateway: what it copies, how conflicts end, and how fast.
 
-    sync-gateway.py --gateway PROGRAM --settle PROGRAM [--seeds N] [--documents N]
+    Scripts/live/sync-gateway.py --gateway PROGRAM --settle .build/release/settle [--seeds N] [--documents N]
 
-PROGRAM is a `sync_gateway` from its public source, 3.x or 4.x; it runs with the storage in memory that its own tests use. Each
+The gateway is a `sync_gateway` from its public source, 3.x or 4.x; it runs with the storage in memory that its own tests use. Each
 check prints a line. Ends with 1 if one of them fails.
 """
-import argparse
 import base64
 import json
 import os
 import random
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,18 +17,12 @@ import time
 import urllib.error
 import urllib.request
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Benchmarks/server"))
+from options import add_settle, parser, positive, program  # noqa: E402
+from processes import Server, end, free_port, launch  # noqa: E402
+
 USER, PASSWORD, MOST_ROUNDS = "anna", "secret", 14
 failed = []
-
-
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 def check(what, fine, *details):
@@ -43,7 +35,7 @@ class Gateway:
     """The gateway, and the API of its documents."""
 
     def __init__(self, program, folder, storage, sync):
-        self.port, self.admin, metrics, profile = free_ports(4)
+        self.port, self.admin, metrics = free_port(), free_port(), free_port()
         rights = {"admin_channels": ["*"], "password": PASSWORD}
         database = {"server": storage, "bucket": "db", "num_index_replicas": 0, "users": {USER: rights, "bert": {
             "admin_channels": ["home"], "password": PASSWORD}}, "use_views": True, "allow_conflicts": False, "sync": sync}
@@ -56,16 +48,18 @@ class Gateway:
         with open(path, "w") as file:
             json.dump(configuration, file)
         self.log = open(os.path.join(folder, "gateway.log"), "w")
-        self.process = subprocess.Popen([program, "-disable_persistent_config", path], stdout=self.log, stderr=self.log)
+        self.process = launch([program, "-disable_persistent_config", path], stdout=self.log, stderr=self.log)
         for _ in range(200):
+            if self.process.poll() is not None:
+                break
             try:
                 if self.ask("GET", "")[0] == 200:
                     return
-            except OSError:
+            except (OSError, ValueError):
                 pass
             time.sleep(0.1)
         self.stop()
-        raise SystemExit(open(self.log.name).read())
+        raise SystemExit(f"the gateway did not start:\n{open(self.log.name).read()}")
 
     def ask(self, method, path, body=None, database="db"):
         request = urllib.request.Request(
@@ -82,8 +76,7 @@ class Gateway:
         return f"ws://{user}@127.0.0.1:{self.port}/{database}"
 
     def stop(self):
-        self.process.terminate()
-        self.process.wait()
+        end(self.process)
 
 
 class Device:
@@ -173,7 +166,8 @@ def channels(gateway, folder):
 def refusals(gateway, folder):
     device = Device(folder, "refused")
     result, _ = device.replicate("pull", gateway.address(), password="wrong-one")
-    check("an error names the refused user, and no password", result.returncode and "wrong-one" not in result.stderr and "refuses" in result.stderr, result.stderr)
+    fine = result.returncode and "wrong-one" not in result.stderr and "refuses" in result.stderr
+    check("an error names the refused user, and no password", fine, result.stderr)
     result, _ = device.replicate("pull", gateway.address("nothing"))
     check("a missing database gives an error", result.returncode, result.stderr)
     device.put("not-allowed", {"forbidden": True})
@@ -186,8 +180,8 @@ def refusals(gateway, folder):
 def continuous(gateway, folder):
     device = Device(folder, "continuous")
     environment = {**os.environ, "SETTLE_PASSWORD": PASSWORD}
-    running = subprocess.Popen([ARGUMENTS.settle, "sync", device.path, gateway.address(), "--continuous", "--quiet"],
-                               env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    running = launch([ARGUMENTS.settle, "sync", device.path, gateway.address(), "--continuous", "--quiet"],
+                     env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
         time.sleep(2)
         gateway.ask("PUT", "later", {"n": 1})
@@ -199,15 +193,12 @@ def continuous(gateway, folder):
 
 
 def server(gateway, folder):
-    port = free_ports(1)[0]
-    environment = {**os.environ, "SETTLE_ADMIN_PASSWORD": PASSWORD}
-    serving = subprocess.Popen([ARGUMENTS.settle, "serve", "--data", os.path.join(folder, "data"), "--port", str(port), "--admin", USER],
-                               env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    serving = Server(ARGUMENTS.settle, os.path.join(folder, "data"), PASSWORD, user=USER)
     try:
-        time.sleep(2)
-        here = f"http://{USER}:{PASSWORD}@127.0.0.1:{port}"
+        here = f"http://{USER}:{PASSWORD}@127.0.0.1:{serving.port}"
         Device.run("create", f"{here}/notes")
-        added = Device.run("replications", "add", f"{here}/", gateway.address(user=f"{USER}:{PASSWORD}"), f"{here}/notes", "--continuous", "--name", "in")
+        source, options = gateway.address(user=f"{USER}:{PASSWORD}"), ("--continuous", "--name", "in")
+        added = Device.run("replications", "add", f"{here}/", source, f"{here}/notes", *options)
         check("a document of _replicator is written", added.returncode == 0, added.stderr)
         gateway.ask("PUT", "for-the-server", {"n": 1})
         known = None
@@ -219,8 +210,7 @@ def server(gateway, folder):
         listed = Device.run("replications", "list", f"{here}/").stdout
         check("the server receives by it", known.returncode == 0, known.stderr, listed)
     finally:
-        serving.terminate()
-        serving.wait()
+        serving.stop()
 
 
 def conflicts(gateway, folder, seed):
@@ -278,7 +268,7 @@ def main():
         channel(doc.channels || "all");
     }"""
     with tempfile.TemporaryDirectory() as folder:
-        gateway = Gateway(os.path.abspath(ARGUMENTS.gateway), folder, ARGUMENTS.storage, sync)
+        gateway = Gateway(ARGUMENTS.gateway, folder, ARGUMENTS.storage, sync)
         try:
             version = gateway.ask("GET", "", database=".")[1]
             print("with", version.get("vendor"), flush=True)
@@ -300,12 +290,12 @@ def main():
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gateway", required=True)
-    parser.add_argument("--settle", default="settle")
-    parser.add_argument("--storage", default="walrus:", help="walrus: of 3.0 and 3.1, rosmar:/?mode=memory of later ones")
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--documents", type=int, default=0)
-    parser.add_argument("--keep-log", action="store_true", help="print what the gateway logged")
-    ARGUMENTS = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--gateway", type=program, required=True, metavar="PROGRAM")
+    add_settle(options, default="settle")
+    options.add_argument("--storage", default="walrus:", help="walrus: of 3.0 and 3.1, rosmar:/?mode=memory of later ones")
+    options.add_argument("--seeds", type=int, default=5)
+    options.add_argument("--documents", type=positive, help="measures with so many, too")
+    options.add_argument("--keep-log", action="store_true", help="print what the gateway logged")
+    ARGUMENTS = options.parse_args()
     sys.exit(main())
