@@ -5,6 +5,7 @@
 """
 import argparse
 import os
+import struct
 import subprocess
 import sys
 
@@ -17,6 +18,26 @@ SELECT 'tree', database_id, flags, encode(id, 'hex'), encode(tree, 'hex') FROM s
 SELECT 'content', database_id, token FROM settle.contents;
 """
 QUESTIONS = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;\n" + STATEMENTS + TREES
+
+
+def checksum(*parts):
+    """The sum over parts, as docs/FILE_FORMAT.md describes it."""
+    total = 0x9E3779B97F4A7C15
+    for part in parts:
+        padded = struct.pack("<Q", len(part)) + part + bytes(-len(part) % 8)
+        for (word,) in struct.iter_unpack("<Q", padded):
+            total = (total ^ word) * 0xD6E8FEB86659FD93 % (1 << 64)
+            total ^= total >> 32
+    return total
+
+
+def packed(stored, name):
+    """The packed tree of a document, which comes after a version and a checksum, unless it is from before version 2 of the schema."""
+    if stored[0] != 2:
+        return stored
+    if checksum(name, stored[9:]) != int.from_bytes(stored[1:9], "little"):
+        raise ValueError("its checksum is not that of what is stored")
+    return stored[9:]
 
 
 def varint(data, place):
@@ -65,9 +86,10 @@ def judge(rows):
             contents.setdefault(row[1], set()).add(int(row[2]))
             continue
         _, database, flags, name, tree = row
-        name = bytes.fromhex(name).decode()
+        key = bytes.fromhex(name)
+        name = key.decode(errors="replace")
         try:
-            leaves, tokens = read_tree(bytes.fromhex(tree))
+            leaves, tokens = read_tree(packed(bytes.fromhex(tree), key))
         except (ValueError, IndexError) as error:
             yield "a damaged tree", f"{database} {name}: {error}"
             continue

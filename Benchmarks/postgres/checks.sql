@@ -31,11 +31,13 @@ WITH owned AS (
 SELECT 'rows of no database', concat_ws(' ', what, database_id)
   FROM owned LEFT JOIN settle.databases d USING (database_id) WHERE d.database_id IS NULL;
 
--- Every attachment that a document or a content names is there.
+-- Every attachment that a document or a content names is there. Their lists come after a version and a checksum of 8 bytes, unless they
+-- are from before version 2 of the schema.
 WITH named AS (
   SELECT database_id, decode(a ->> 7, 'hex') AS digest
     FROM (SELECT database_id, attachments FROM settle.documents UNION ALL SELECT database_id, attachments FROM settle.contents) s,
-      jsonb_array_elements(convert_from(s.attachments, 'UTF8')::jsonb) a WHERE s.attachments IS NOT NULL)
+      nullif(CASE WHEN substring(attachments FROM 1 FOR 1) = '\x02' THEN substring(attachments FROM 10) ELSE attachments END, '') list,
+      jsonb_array_elements(convert_from(list, 'UTF8')::jsonb) a)
 SELECT DISTINCT 'an attachment without its bytes', concat_ws(' ', database_id, encode(digest, 'hex'))
   FROM named LEFT JOIN settle.blobs b USING (database_id, digest) WHERE b.digest IS NULL;
 
