@@ -67,35 +67,23 @@ import Testing
 
 /// Update sequences after a restore, in a PostgreSQL database of the test's own, since all databases in it are concerned.
 @Suite(.enabled(if: Cluster.isThere, Comment(rawValue: Cluster.absence))) struct PostgresRenewalTests {
-    private func configuration(_ role: String, _ name: String) throws -> PostgresConfiguration {
-        let environment = ProcessInfo.processInfo.environment
-        let words =
-            (environment["SETTLE_TEST_POSTGRES" + role] ?? "").split(separator: " ")
-            .filter { !$0.hasPrefix("dbname=") } + ["dbname=\(name)"]
-        return try PostgresConfiguration(
-            words.joined(separator: " "), passwordFile: environment["SETTLE_TEST_POSTGRES\(role)_PASSWORD_FILE"])
-    }
-
     @Test func `sequences get a new suffix on demand, and when the tables are somewhere else`() throws {
-        let place = Cluster.newName()
-        let superuser = try PostgresConnection(configuration("_SUPERUSER", "postgres").connectionParameters())
-        _ = try superuser.runText("CREATE DATABASE \(place) OWNER settle_owner")
-        defer { _ = try? superuser.runText("DROP DATABASE \(place) WITH (FORCE)") }
-        _ = try PostgresMigration.run(configuration("_OWNER", place), appRole: "settle_app")
+        let tables = try OwnTables()
+        defer { tables.remove() }
         /// The instance name that a node finds when it starts now.
         func instance() throws -> String {
-            let node = try PostgresStore(configuration("", place))
+            let node = try PostgresStore(tables.configuration())
             defer { withExtendedLifetime(node) {} }
             return try node.open("db").instanceName()
         }
-        let node = try PostgresStore(configuration("", place))
+        let node = try PostgresStore(tables.configuration())
         let first = try node.create("db").instanceName()
         #expect(try instance() == first)
         #expect(try node.renewSequences() == 1)
         let second = try instance()
         #expect(second != first)
         // As the tables say after a dump of them was restored.
-        let owner = try PostgresConnection(configuration("_OWNER", place).connectionParameters())
+        let owner = try tables.owner()
         _ = try owner.runText("UPDATE settle.server SET value = convert_to('1/1', 'UTF8') WHERE name = 'place'")
         let third = try instance()
         #expect(third != second)
@@ -103,17 +91,14 @@ import Testing
     }
 
     @Test func `tables of version 1 are brought up to this one`() throws {
-        let place = Cluster.newName()
-        let superuser = try PostgresConnection(configuration("_SUPERUSER", "postgres").connectionParameters())
-        _ = try superuser.runText("CREATE DATABASE \(place) OWNER settle_owner")
-        defer { _ = try? superuser.runText("DROP DATABASE \(place) WITH (FORCE)") }
-        _ = try PostgresMigration.run(configuration("_OWNER", place), appRole: "settle_app")
-        let owner = try PostgresConnection(configuration("_OWNER", place).connectionParameters())
+        let tables = try OwnTables()
+        defer { tables.remove() }
+        let owner = try tables.owner()
         _ = try owner.runText("UPDATE settle.format SET number = 1")
-        #expect(throws: DatabaseError.self) { try PostgresStore(configuration("", place)) }
-        let report = try PostgresMigration.run(configuration("_OWNER", place), appRole: "settle_app")
+        #expect(throws: DatabaseError.self) { try PostgresStore(tables.configuration()) }
+        let report = try tables.migrate()
         #expect(report.before == 1 && report.now == 2)
-        let node = try PostgresStore(configuration("", place))
+        let node = try PostgresStore(tables.configuration())
         _ = try node.create("db")
     }
 }
