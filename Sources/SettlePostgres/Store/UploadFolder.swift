@@ -29,11 +29,16 @@ final class UploadFolder: Sendable {
             let name = "\(getpid())-\(SecureRandom.hexadecimal(bytes: 4))"
             let (new, folder) = ("\(base)/.\(Self.beginning)\(name)", "\(base)/\(Self.beginning)\(name)")
             guard mkdir(new, 0o700) == 0 else { throw systemError("making the folder \(folder)") }
-            guard let lock = try FileLock(path: Self.lock(in: new)), rename(new, folder) == 0 else {
-                throw systemError("making the folder \(folder)")
+            do {
+                guard let lock = try FileLock(path: Self.lock(in: new)), rename(new, folder) == 0 else {
+                    throw systemError("naming the folder \(folder)")
+                }
+                made = (folder, lock)
+                return folder
+            } catch {
+                try? FileManager.default.removeItem(atPath: new)
+                throw error
             }
-            made = (folder, lock)
-            return folder
         }
     }
 
