@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs missing build dependencies. If nothing is missing, it prints nothing.
 # With --tests also those of tests: ICU, the official cases of JSON Schema, shells that complete commands, proxies, and PostgreSQL's
-# server, of which nothing is started; with --counts also valgrind, which counts instructions.
+# server, of which nothing is started; with --counts also valgrind, which counts instructions, and strip.
 set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -47,7 +47,9 @@ missing_for_tests() {
 }
 
 missing_for_counts() {
-    [[ $counts == no ]] || have valgrind || echo valgrind
+    [[ $counts == yes ]] || return 0
+    have valgrind || echo valgrind
+    have strip || echo binutils
 }
 
 # Homebrew does not link these where pkg-config finds them, so its own paths are used.
