@@ -2,6 +2,12 @@ extension PatternTranslator {
     /// Parses an escape after its backslash, outside of a class.
     mutating func escape() throws(PatternRefusal) -> Part {
         guard let byte = peek else { throw .malformed }
+        escapes.insert(byte)
+        // `\S` and `\h` share the byte A0, `\S` and `\v` share 85. PCRE2 assumes that they share none, and never goes back
+        // into a repetition of one before the other.
+        if escapes.contains(UInt8(ascii: "S")), !escapes.isDisjoint(with: Array("hv".utf8)) {
+            throw .unsupported(#"\S with \h or \v; [^\s] is the same as \S"#)
+        }
         switch byte {
         case UInt8(ascii: "A"): return consumed(assertion(#"\A"#))
         case UInt8(ascii: "z"): return consumed(assertion(#"\z"#))

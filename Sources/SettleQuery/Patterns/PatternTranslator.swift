@@ -41,6 +41,8 @@ struct PatternTranslator {
     var groups: [Part?] = []
     /// Whether it contains a construct whose work ICU does not count.
     var hidesWork = false
+    /// The letters of the escapes outside of classes.
+    var escapes: Set<UInt8> = []
 
     private init(_ pattern: String) { bytes = Array(pattern.utf8) }
 

@@ -32,6 +32,11 @@ import Testing
         #expect(try PCREPattern(pattern).occurs(in: "xbBCa1b") && FoundationPattern(pattern).occurs(in: "xbBCa1b"))
     }
 
+    @Test(arguments: [#"[^\s]+\h"#, #"\h+[^\s]"#, #"[^\s]+?\v"#], ["\u{A0}é._é", "\u{3820}", "Å", "à", "x y", "x\ny"])
+    func `a byte of a character may be a space`(pattern: String, text: String) throws {
+        #expect(try FoundationPattern(pattern).occurs(in: text) == PCREPattern(pattern).occurs(in: text))
+    }
+
     @Test(arguments: [
         ("foo.*bar", "foo" + String(repeating: "x", count: 300_000) + "bar"),
         ("b[a-z]r$", String(repeating: "x", count: 300_000) + "bar"),
@@ -56,7 +61,7 @@ struct FoundationPatternTests {
         #"\o{101}"#, #"\11"#, #"(a)\10"#, #"\p{Lu}"#, #"\X"#, #"\Qa\E"#, #"\G"#, "(?:a?)*?", "(?:a|b?)+", "(*F)",
         "(?x)a", "^*", "a**",
         "(?U)a", #"([^z]*)\1"#, #"(a\1)"#, #"\1(a)"#, "[[:foo:]]", "[[.a.]]", "a{5000}", #"\cA"#, #"\u0041"#,
-        #"\N{U+41}"#, "[a-c-e]",
+        #"\N{U+41}"#, "[a-c-e]", #"\S+?\h"#, #"\h*(\S)"#, #"\S+\v"#,
     ])
     func `what may differ is refused by name`(pattern: String) {
         let error = #expect(throws: PatternRefusal.self) { try FoundationPattern(pattern) }
