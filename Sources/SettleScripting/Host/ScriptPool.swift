@@ -88,7 +88,9 @@ public final class ScriptPool: Sendable {
                 return (true, false)
             }
             let limit = options.workers + min(state.slow, options.moreWorkers)
-            guard state.queue.count > state.free, state.threads < limit, !state.isClosed else { return (false, false) }
+            guard state.queue.count > state.free + state.woken, state.threads < limit, !state.isClosed else {
+                return (false, false)
+            }
             state.threads += 1
             state.free += 1
             return (false, true)
