@@ -308,7 +308,7 @@ class Cluster:
     def variables(self):
         values = {"SETTLE_TEST_POSTGRES_FOLDER": self.room.folder}
         for part, role in (("", "settle_app"), ("_OWNER", "settle_owner"), ("_SUPERUSER", "postgres")):
-            values["SETTLE_TEST_POSTGRES" + part] = self.string(role)
+            values["SETTLE_TEST_POSTGRES" + part] = self.string(role) + " connect_timeout=60"
             values[f"SETTLE_TEST_POSTGRES{part}_PASSWORD_FILE"] = self.files[role]
         if self.certificate:
             values["SETTLE_TEST_POSTGRES_ROOT_CERTIFICATE"] = self.certificate
