@@ -360,7 +360,8 @@ def refusals(port, database):
 
 def idle(port, database):
     client = Client(port, database)
-    time.sleep(3)
+    # Longer than the server lets a request take.
+    time.sleep(8)
     assert error(client.ask({"Profile": "getCheckpoint", "client": "none"})) == ("HTTP", 404)
 
 

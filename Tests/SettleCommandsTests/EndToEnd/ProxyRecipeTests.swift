@@ -150,8 +150,8 @@ import Testing
         // A node hangs. Its waiting requests are cut when it is marked down, and the next request goes to the other node.
         kill(one.process.processIdentifier, SIGSTOP)
         let begin = ContinuousClock.now
-        for _ in 0..<8 { _ = try client.status("\(url)db", "--max-time", "20") }
-        #expect(ContinuousClock.now - begin < .seconds(20))
+        for _ in 0..<8 { _ = try client.status("\(url)db", "--max-time", "100") }
+        #expect(ContinuousClock.now - begin < .seconds(100))
         for _ in 0..<8 { #expect(try client.status("\(url)db") == 200) }
         kill(one.process.processIdentifier, SIGCONT)
         // A node stops, and clients don't notice.

@@ -98,8 +98,8 @@ import Testing
             let time = ContinuousClock.now - start
             acknowledged += crowd.finish()
             #expect(status == 0, "round \(round)")
-            // Requests are cut off before the two seconds are over; the process ends itself two seconds later.
-            #expect(time < .seconds(5), "round \(round)")
+            // The requests of the crowd would go on for longer.
+            #expect(time < .seconds(30), "round \(round)")
             #expect(crowd.problems == [], "round \(round)")
             guard status == 0 else { return }
         }

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `a connection that says nothing for longer than a request may stays`() async throws {
-        let live = try LiveServer { $0.idleTimeout = .seconds(1) }
+        let live = try LiveServer { $0.idleTimeout = .seconds(5) }
         try live.server.state.create("db")
         let (status, output) = try await run(live, "db", "idle")
         #expect(status == 0, "\(output)")
@@ -124,6 +124,6 @@ import Testing
         for connection in connections { #expect(try connection.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 101")) }
         let begin = ContinuousClock.now
         live.server.stop()
-        #expect(ContinuousClock.now - begin < .seconds(20))
+        #expect(ContinuousClock.now - begin < .seconds(60))
     }
 }
