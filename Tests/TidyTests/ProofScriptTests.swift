@@ -12,7 +12,7 @@ struct ProofScriptTests {
         "power --rounds 0", "power --each 0", "faults --calls 0", "faults --only nonsense", "load --minutes 0",
         "schedules --count 0", "schedules --each 0", "fleets --rounds 0", "kills --settle missing",
     ])
-    func `arguments with which nothing can be tested are an error in one line`(command: String) throws {
+    func `arguments with which nothing can be tested are an error that names the script`(command: String) throws {
         let words = command.split(separator: " ").map(String.init)
         let (status, output) = try run(words[0], Array(words.dropFirst()))
         #expect(status == 2 && output.contains("\(words[0]).py: "), "\(output)")

@@ -4,8 +4,8 @@ internal import SettlePlatform
 
 /// The folder of this node for long bodies of requests, created when it is first needed.
 ///
-/// A node that is killed leaves its folder, perhaps with an import of any size. The system has released the lock in it then, so
-/// the next node on this machine removes it.
+/// A node that is killed leaves its folder, perhaps with an import of any size. The system releases its lock when the process ends,
+/// so the next node on this machine removes it. One that is killed before its folder has its name leaves an empty one.
 final class UploadFolder: Sendable {
     private let base: String
     private let made = Guarded<(path: String, lock: FileLock)?>(nil)
