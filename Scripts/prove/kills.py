@@ -19,7 +19,6 @@ of the documents with one writer and the states of all other items are compared.
 The seed determines requests and delays; which requests are in flight when the signal arrives also depends on the machine.
 """
 import contextlib
-import json
 import os
 import random
 import shutil
@@ -33,7 +32,7 @@ import traceback
 from checks import check, check_copy, reread
 from ledger import Ledger, leaf
 from proof import Proof, at_least, give_up, parser, run, start
-from server import Client, Server
+from server import Client, Lost, Server, verified
 from writers import Writer, chosen_kinds, design
 
 # Documents of an import that are written at a time.
@@ -83,10 +82,9 @@ class Import:
             shutil.rmtree(self.path)
 
     def verify(self, ledger):
-        found = run([self.settle, "verify", self.path, "--json"])
-        result = json.loads(found.stdout) if found.stdout else {}
-        if found.returncode != 0 or not result.get("ok"):
-            ledger.complain("a damaged import", f"{self.path}: {found.stdout} {found.stderr}")
+        result, problems = verified(self.settle, self.path)
+        for problem in problems:
+            ledger.complain("a damaged import", problem)
         return result.get("documents")
 
 
@@ -95,12 +93,15 @@ def prepare(server, ledger, replicates=True):
     if not server.start():
         give_up(f"the server does not start: {server.last_lines()}")
     client = Client(server.port)
-    for name in ("main", "copy", "_replicator"):
-        client.ask("PUT", "/" + name)
-    _, answer = client.ask("PUT", "/main/_design/views", design(0))
-    ledger.item("main", "_design/views", first=frozenset([leaf(answer["rev"], "design-0")]))
-    if replicates:
-        client.ask("PUT", "/_replicator/all", {"source": server.url + "main", "target": server.url + "copy", "continuous": True})
+    try:
+        for name in ("main", "copy", "_replicator"):
+            client.ask("PUT", "/" + name)
+        _, answer = client.ask("PUT", "/main/_design/views", design(0))
+        ledger.item("main", "_design/views", first=frozenset([leaf(answer["rev"], "design-0")]))
+        if replicates:
+            client.ask("PUT", "/_replicator/all", {"source": server.url + "main", "target": server.url + "copy", "continuous": True})
+    except Lost as error:
+        give_up(f"the server does not answer: {error}")
     client.close()
 
 
@@ -154,28 +155,31 @@ def one_round(server, ledger, seed, given, since):
     return since
 
 
-def check_now(server, ledger, since, is_whole):
-    """After a start: everything, or the states of items. Gives the last position of the feed that is known."""
+@contextlib.contextmanager
+def checking(server, ledger):
+    """A client for checks. An answer that they don't understand is a complaint."""
     client = Client(server.port)
     try:
-        if is_whole:
-            return check(client, ledger, since=since)
-        reread(client, ledger, after_kill=True)
+        yield client
     except Exception:
         ledger.complain("an answer that the check does not understand", traceback.format_exc())
     finally:
         client.close()
+
+
+def check_now(server, ledger, since, is_whole):
+    """After a start: everything, or the states of items. Gives the last position of the feed that is known."""
+    with checking(server, ledger) as client:
+        if is_whole:
+            return check(client, ledger, since=since)
+        reread(client, ledger, after_kill=True)
     return since
 
 
 def finish(server, ledger):
     """After the last round: the replication has brought everything, and the server stops."""
-    client = Client(server.port)
-    try:
+    with checking(server, ledger) as client:
         check_copy(client, ledger, 120, lambda: time.sleep(0.5))
-    except Exception:
-        ledger.complain("an answer that the check does not understand", traceback.format_exc())
-    client.close()
     status = server.stop()
     if status != 0:
         ledger.complain("a stop that fails", f"{status}: {server.last_lines()}")

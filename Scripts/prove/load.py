@@ -19,10 +19,10 @@ import sys
 import time
 
 from checks import check
-from kills import close, prepare, verify
+from kills import checking, close, prepare, verify
 from ledger import Ledger
 from proof import Proof, at_least, parser
-from server import Client, Server
+from server import Client, Lost, Server
 from writers import Writer, end
 
 # Everything that keeps the data the same: compactions remove old bodies and attachments, and the limit old revisions. After a purge, the
@@ -83,16 +83,21 @@ def run(server, ledger, seed, given, path):
     client, samples, begun, compacted = Client(server.port), [], time.monotonic(), 0
     with open(path, "w") as file:
         while (now := time.monotonic() - begun) < given.minutes * 60 and not ledger.complaints and any(one.is_alive() for one in crowd):
-            samples.append([round(now, 1), *sample(server)])
-            print(*samples[-1], file=file, flush=True)
-            if now - compacted > 30:
-                compacted = now
-                for name in ("main", "copy", "_replicator", "_users"):
-                    client.ask("POST", f"/{name}/_compact", {})
+            try:
+                samples.append([round(now, 1), *sample(server)])
+                print(*samples[-1], file=file, flush=True)
+                if now - compacted > 30:
+                    compacted = now
+                    for name in ("main", "copy", "_replicator", "_users"):
+                        client.ask("POST", f"/{name}/_compact", {})
+            except (OSError, KeyError, Lost) as error:
+                # A process that has ended has no memory.
+                ledger.complain("a server that ends or does not answer", f"{error!r}: {server.last_lines()}")
             time.sleep(1)
-    end(crowd, ledger)
-    check(client, ledger, revisions=False)
     client.close()
+    end(crowd, ledger)
+    with checking(server, ledger) as client:
+        check(client, ledger, revisions=False)
     return samples
 
 
@@ -100,7 +105,7 @@ def main():
     arguments = parser(__doc__)
     arguments.add_argument("--minutes", type=at_least(0.01, float), default=90)
     arguments.add_argument("--writers", type=at_least(1), default=4)
-    arguments.add_argument("--limit", type=float, default=1.0, help="MB an hour")
+    arguments.add_argument("--limit", type=at_least(0, float), default=1.0, help="MB an hour")
     given = arguments.parse_args()
     proof, ledger = Proof("load", given), Ledger()
     server, path = Server(given.settle, proof.folder), os.path.join(given.state, f"load-{proof.seed}.txt")

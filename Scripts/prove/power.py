@@ -15,21 +15,21 @@ be read, because it can't know that this was never acknowledged. That is counted
 `settle serve` always runs with full durability (`Durability.full`, docs/OPERATION.md): that is what is tested. --durability-off counts
 a completed fsync as nothing, which must be found.
 """
+import itertools
 import os
 import random
 import re
 import shutil
 import sys
 import time
-import traceback
 
 import shim
 from checks import check
 from disk import FORCED, MARK, Disk, Records, mark_record
-from kills import close, prepare
+from kills import checking, close, prepare
 from ledger import Ledger
 from proof import Proof, at_least, parser
-from server import Client, Server
+from server import Server
 from writers import Writer, chosen_kinds, end
 
 TORN = re.compile(r"the write-ahead log ended early: a page after the first \d+ is damaged, and 1 transaction after it could not be read")
@@ -87,12 +87,13 @@ def failures(proof, server, records, ledger, begun, dice, count):
     chosen, places, forced = moments(dice, records, begun, count)
     disk = Disk(server.data)
     ledger.count("calls of fsync", forced)
-    for place, record in enumerate(records):
+    # The last place is after the last record.
+    for place, record in enumerate(itertools.chain(records, [None])):
         while chosen and chosen[0] == place:
             one_failure(proof, server, disk, ledger, lambda mark: mark == 0 or places.get(mark, place) < place, dice, chosen.pop(0))
             if ledger.complaints:
                 return
-        if not (proof.given.durability_off and record[0] == FORCED):
+        if record and not (proof.given.durability_off and record[0] == FORCED):
             disk.replay(record)
     ledger.count("recorded calls", disk.calls)
 
@@ -119,14 +120,9 @@ def one_failure(proof, server, disk, ledger, seen, dice, place):
         inspect(left, ledger)
     if not left.start():
         return ledger.complain("a server that does not start", f"{folder}: {left.last_lines()}")
-    client = Client(left.port)
-    try:
+    with checking(left, ledger) as client:
         check(client, ledger, seen, then=lambda *_: None)
-    except Exception:
-        ledger.complain("an answer that the check does not understand", traceback.format_exc())
-    finally:
-        client.close()
-        left.kill()
+    left.kill()
     inspect(left, ledger)
     if ledger.complaints:
         ledger.complaints = [(kind, f"at {place} of {server.folder}: {text}") for kind, text in ledger.complaints]

@@ -97,6 +97,9 @@ def run(words):
     """Runs a process to its end."""
     process = start(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
     printed, complaints = process.communicate()
+    # What it has started and left ends with it.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
     return subprocess.CompletedProcess(words, process.returncode, printed, complaints)
 
 
@@ -210,24 +213,32 @@ class Proof:
         if is_starting:
             held.append(number)
             return
-        self.clean()
-        text = f"{self.name}: ended by {signal.Signals(number).name}; --seed {self.seed} goes on after {self.next} of {self.total}\n"
-        os.write(1, text.encode())
-        os._exit(128 + number)
+        try:
+            self.clean()
+            # Before there is a folder, the state was not read.
+            place = f" after {self.next} of {self.total}" if self.folder else ""
+            os.write(1, f"{self.name}: ended by {signal.Signals(number).name}; --seed {self.seed} goes on{place}\n".encode())
+        finally:
+            os._exit(128 + number)
 
     def clean(self):
         """Ends all processes, and removes the folder, unless a problem or an error of the script has left data in it."""
         for one in SIGNALS:
             signal.signal(one, signal.SIG_IGN)
         for process in running:
-            # Not by methods of the process, which may wait for a lock of what was interrupted.
+            # `process.wait` could wait for a lock of what was interrupted; `poll` does not.
             with contextlib.suppress(ProcessLookupError, PermissionError, ChildProcessError):
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
                     os.waitpid(process.pid, 0)
         if self.folder and os.path.exists(self.folder):
             if not os.listdir(self.folder) or not (self.problems or hasattr(sys, "last_value")):
-                shutil.rmtree(self.folder)
+                # A process that was killed may write for a moment longer.
+                for _ in range(100):
+                    shutil.rmtree(self.folder, ignore_errors=True)
+                    if not os.path.exists(self.folder):
+                        break
+                    time.sleep(0.02)
             else:
                 print(f"{self.name}: the data are in {self.folder}", flush=True)
 

@@ -71,6 +71,19 @@ def free_port():
         return found.getsockname()[1]
 
 
+def verified(settle, path):
+    """What `settle verify` prints for a database, {} if that is not readable; and the problems."""
+    done = run([settle, "verify", path, "--json"])
+    try:
+        result = json.loads(done.stdout.splitlines()[-1])
+        problems = [f"{path}: {text}" for text in result["problems"]]
+    except (ValueError, IndexError, KeyError, TypeError):
+        result, problems = {}, []
+    if done.returncode != 0 and not problems:
+        problems.append(f"settle verify {path} ends with {done.returncode}: {done.stderr[-500:]}")
+    return result, problems
+
+
 class Server:
     """A server over one folder, at one port over all of its starts."""
 
@@ -123,14 +136,7 @@ class Server:
         """What `settle verify` finds in the folders, while no server runs. Gives (bodies and attachments checked, problems)."""
         checked, problems = 0, []
         for path in self.databases():
-            verified = run([self.settle, "verify", path, "--json"])
-            try:
-                result = json.loads(verified.stdout.splitlines()[-1])
-                checked += result["bodies"] + result["attachments"]
-                found = [f"{path}: {text}" for text in result["problems"]]
-            except (ValueError, IndexError, KeyError):
-                found = []
+            result, found = verified(self.settle, path)
+            checked += result.get("bodies", 0) + result.get("attachments", 0)
             problems += found
-            if verified.returncode != 0 and not found:
-                problems.append(f"settle verify {path} ends with {verified.returncode}: {verified.stderr[-500:]}")
         return checked, problems
