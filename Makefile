@@ -95,7 +95,7 @@ faults: setup ## Plant a fault for each statement of the list, or of NUMBERS, an
 apple-plan: ## Check that a build for iOS needs only what iOS has, by its plan
 	@Scripts/apple-plan.sh
 
-# These tests take half a minute, most of it waiting, which a build that takes longer can't win back.
+# An optimized build would take longer than it saves: these tests mostly wait.
 apple-doubles: export SETTLE_OPTIMIZED := 0
 apple-doubles: setup ## Run the tests of the core, or those of SUITES, with stand-ins for Apple's libraries
 	@$(SELECT) SETTLE_APPLE_DOUBLES=1 SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" Scripts/test.sh --scratch-path .build/apple-doubles \
