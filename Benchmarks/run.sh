@@ -74,16 +74,24 @@ start() {
     set -m
     "$@" &
     set +m
-    running+=("$!")
+    running[$!]=$!
+}
+# Waits for the command of a group, ends what that has left, and forgets the group: its number may become that of another.
+finish() {
+    local status=0
+    wait "$1" || status=$?
+    kill -- "-$1" 2>/dev/null || true
+    unset "running[$1]"
+    return "$status"
 }
 # Waits for a command meanwhile: a signal ends a wait at once, but not a command in the foreground.
 run() {
     start "$@"
-    wait "$!"
+    finish "$!"
 }
 stop() {
     kill -- "-$1"
-    wait "$1" || true
+    finish "$1" || true
 }
 
 install() {
@@ -147,6 +155,7 @@ measure_million() {
     write_lines() { exec "$bin/StoreBenchmark" documents 1000000 >"$room/lines"; }
     read_lines() { exec "$settle" import "$room/million.settle" - --quiet <"$room/lines"; }
     start write_lines
+    writer=$!
     SECONDS=0
     start read_lines
     importer=$!
@@ -156,7 +165,8 @@ measure_million() {
         echo "$SECONDS s: peak memory $((peak / 1024)) MiB"
         sleep 3
     done
-    wait "$importer"
+    finish "$importer"
+    finish "$writer"
     echo "done in $SECONDS s, peak memory $((peak / 1024)) MiB (goal: under 150 MiB, flat)"
     run "$settle" info "$room/million.settle"
 }
@@ -199,22 +209,22 @@ measure_replication() {
 measure_beside() {
     need_wrk
     need_tool
-    run server/beside.py --settle "$settle" --couchdb "$COUCHDB" --runs "$runs" "$@";
+    run server/beside.py --settle "$settle" --couchdb "$COUCHDB" --runs "$runs" "$@"
 }
 measure_growth() {
     need_tool
     make_room
-    run server/growth.py --settle "$settle" --folder "$room" --sizes "${SIZES:-100000,1000000}";
+    run server/growth.py --settle "$settle" --folder "$room" --sizes "${SIZES:-100000,1000000}"
 }
 measure_databases() {
     need_tool
     make_room
-    run server/databases.py --settle "$settle" --folder "$room" --sizes "${SIZES:-1000,10000}";
+    run server/databases.py --settle "$settle" --folder "$room" --sizes "${SIZES:-1000,10000}"
 }
 measure_replications() {
     need_tool
     make_room
-    run server/replications.py --settle "$settle" --folder "$room" --number "${NUMBER:-1000}";
+    run server/replications.py --settle "$settle" --folder "$room" --number "${NUMBER:-1000}"
 }
 measure_devices() {
     devices=${DEVICES:-10000}
