@@ -9,10 +9,20 @@ import subprocess
 import sys
 import tempfile
 
-# By default these signals end a program without its `finally` and `atexit`.
-for number in (signal.SIGTERM, signal.SIGHUP):
-    if signal.getsignal(number) == signal.SIG_DFL:
-        signal.signal(number, lambda received, _: sys.exit(128 + received))
+is_starting, held = False, []
+
+
+def leave(number, _):
+    """Ends this process with its `finally` and `atexit`, but not before a process that starts is known."""
+    if is_starting:
+        held.append(number)
+    else:
+        sys.exit(128 + number)
+
+
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+        signal.signal(number, leave)
 
 
 def free_port():
@@ -23,12 +33,18 @@ def free_port():
 
 def launch(command, **options):
     """Starts a process, and ends it when this one ends."""
+    global is_starting
+    is_starting = True
     try:
         process = subprocess.Popen(command, **options)
+        atexit.register(end, process)
+        return process
     except OSError as reason:
         sys.exit(f"{command[0]} does not start: {reason.strerror}")
-    atexit.register(end, process)
-    return process
+    finally:
+        is_starting = False
+        if held:
+            signal.raise_signal(held[0])
 
 
 def run(command):
