@@ -2,6 +2,8 @@
 """What `settle verify` looks at in a file, for the tables of PostgreSQL: checks.sql, and what SQL cannot read of the trees.
 
     checks.py CONNECTION_STRING      with the password in PGPASSWORD or PGPASSFILE
+
+Ends with 1 if something is wrong in the tables, and with 2 if they can't be read.
 """
 import argparse
 import os
@@ -128,9 +130,9 @@ def main():
     try:
         done = subprocess.run(command, input=QUESTIONS, text=True, stdout=subprocess.PIPE)
     except FileNotFoundError:
-        sys.exit("there is no psql: install the package postgresql-client")
+        options.exit(2, "there is no psql: install the package postgresql-client\n")
     if done.returncode:
-        # What is wrong with the connection, psql has said; status 1 is for tables that are wrong.
+        # What is wrong with the connection, psql has said.
         sys.exit(2)
     found = wrong(done.stdout)
     for kind, text in found:
