@@ -15,7 +15,7 @@ import urllib.request
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../../Tests/Console"), os.path.join(HERE, "../server")]
 import processes  # noqa: E402,F401 — with it a SIGTERM ends the server, too
-from options import BUILT, add_settle, parser, positive, seconds  # noqa: E402
+from options import BUILT, above_zero, add_settle, parser, positive  # noqa: E402
 
 try:
     from room import Server, Visit, browser
@@ -61,7 +61,8 @@ def sent(server):
     with urllib.request.urlopen(server.url + "_utils/") as answer:
         place = re.search('"(a/[0-9a-f]+/)', answer.read().decode())[1]
     names = [os.path.relpath(os.path.join(folder, name), FILES) for folder, _, files in os.walk(FILES) for name in files]
-    told(f"all {len(names)} files, compressed", sum(length("" if name == "index.html" else place + name) for name in names) / 1000, 140, "kB")
+    whole = sum(length("" if name == "index.html" else place + name) for name in names)
+    told(f"all {len(names)} files, compressed", whole / 1000, 140, "kB")
     with browser() as chromium:
         visit = Visit(chromium, server)
         seen = set()
@@ -148,7 +149,7 @@ def main():
     arguments = parser(__doc__)
     add_settle(arguments, default=BUILT)
     arguments.add_argument("--documents", type=positive, default=1_000_000)
-    arguments.add_argument("--minutes", type=seconds, default=10, help="of paging")
+    arguments.add_argument("--minutes", type=above_zero, default=10, help="of paging")
     arguments.add_argument("--short", action="store_true", help="20,000 documents, and half a minute of paging: whether all of it works")
     chosen = arguments.parse_args()
     if lacks:

@@ -25,19 +25,19 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../../Tests/Mobile"), os.path.join(HERE, "../server")]
 from client import http  # noqa: E402
 from load import status  # noqa: E402
-from options import BUILT, add_settle, parser, positive, program  # noqa: E402
+from options import BUILT, add_settle, at_least, parser, positive, program  # noqa: E402
 from processes import Server, end, free_port, launch, run  # noqa: E402
 
 
 class Driver:
-    def __init__(self, program, folder):
-        self.program, self.folder = program, folder
+    def __init__(self, command, folder):
+        self.command, self.folder = command, folder
 
     def path(self, name):
         return os.path.join(self.folder, f"{name}.cblite2")
 
     def run(self, *words):
-        run([self.program, *words])
+        run([self.command, *words])
 
     def create(self, name, vectors, documents=0):
         self.run("new", self.path(name), *vectors)
@@ -47,7 +47,7 @@ class Driver:
     def sync(self, names, url, direction):
         """Replicates databases at once; returns how many documents went."""
         words = [url, direction, "--user", "admin", "--password", "admin"]
-        running = [launch([self.program, "sync", self.path(name), *words], stdout=subprocess.PIPE) for name in names]
+        running = [launch([self.command, "sync", self.path(name), *words], stdout=subprocess.PIPE) for name in names]
         results = [json.loads(one.communicate()[0]) for one in running]
         for result in results:
             assert result["error"] is None and not result["errors"], result
@@ -118,8 +118,10 @@ def main():
     add_settle(arguments, default=BUILT)
     arguments.add_argument("--documents", type=positive, default=50_000)
     arguments.add_argument("--pulls", type=positive, default=1, help="how many times each peer is pulled from alone, in turns")
-    arguments.add_argument("--crowd", type=int, default=0, help="how many replicators at once, after those that run alone")
+    arguments.add_argument("--crowd", type=at_least(0), default=0, help="how many replicators at once, after those that run alone")
     chosen = arguments.parse_args()
+    if chosen.crowd > chosen.documents:
+        arguments.error("there are fewer documents than replicators")
     for kind, vectors in (("trees", []), ("vectors", ["--vv"])):
         with tempfile.TemporaryDirectory(prefix="settle-litecore-") as folder:
             compare(kind, vectors, chosen, folder)

@@ -63,7 +63,8 @@ def measure(what, server, work, port, connections, count, vectors):
         process.join()
         assert process.exitcode == 0
     wall, spent = time.monotonic() - begin, status(server)[0] - before
-    print(f"{what} by {connections}: {count / wall:,.0f} documents/s, {spent / count * 1e6:.0f} µs of the server's processor each", flush=True)
+    each = spent / count * 1e6
+    print(f"{what} by {connections}: {count / wall:,.0f} documents/s, {each:.0f} µs of the server's processor each", flush=True)
 
 
 def main():

@@ -18,15 +18,15 @@ import time
 
 from kills import signal_backend
 from nodes import Client, Lost, Violations, main, parser
-from options import positive, seconds, words
+from options import above_zero, positive, words
 from scene import Scene
 
 options = parser(__doc__, nodes=2)
 options.add_argument("--rounds", type=positive, default=50)
 options.add_argument("--scenes", type=words("failover", "cut", "away", "mistake"), default="failover,cut,away,mistake")
 options.add_argument("--writers", type=positive, default=8)
-options.add_argument("--away", type=seconds, default=30, help="how long the standby is gone, in seconds")
-options.add_argument("--cuts", type=seconds, default=20, help="how long the proxy cuts, in seconds")
+options.add_argument("--away", type=above_zero, default=30, help="how long the standby is gone, in seconds")
+options.add_argument("--cuts", type=above_zero, default=20, help="how long the proxy cuts, in seconds")
 
 
 def failover(given, chance, violations):

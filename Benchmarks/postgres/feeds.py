@@ -18,15 +18,15 @@ import threading
 import time
 
 from nodes import Client, Fleet, Lost, Violations, main, parser, say
-from options import positive, seconds, words
+from options import above_zero, positive, words
 from proxy import Proxy
 from rush import request
 
 options = parser(__doc__, nodes=3)
 options.add_argument("--feeds", type=positive, default=1000)
 options.add_argument("--databases", type=positive, default=500)
-options.add_argument("--seconds", type=seconds, default=20)
-options.add_argument("--rate", type=seconds, default=200, help="writes a second, at random nodes")
+options.add_argument("--seconds", type=above_zero, default=20)
+options.add_argument("--rate", type=above_zero, default=200, help="writes a second, at random nodes")
 options.add_argument("--writers", type=positive, default=8)
 # The 99th percentile from another node, in seconds.
 GOALS = {"on": 0.1, "silent": 1.2, "refused": 0.6}

@@ -13,14 +13,14 @@ import threading
 import time
 
 from nodes import Client, Fleet, Lost, Violations, main, parser, say
-from options import positive, seconds, words
+from options import above_zero, positive, words
 from scene import Scene, since
 
 options = parser(__doc__, nodes=3)
 options.add_argument("--rounds", type=positive, default=5, help="of each scene")
 options.add_argument("--scenes", type=words("writing", "killed", "lease"), default="writing,killed,lease")
 options.add_argument("--writers", type=positive, default=9)
-options.add_argument("--frozen", type=seconds, default=10, help="seconds of scene `writing`")
+options.add_argument("--frozen", type=above_zero, default=10, help="seconds of scene `writing`")
 # What others wait for the transaction of a frozen node, with some seconds for a machine that is busy.
 WAIT, TAKEOVER = 5 + 2, 20
 

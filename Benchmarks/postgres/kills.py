@@ -17,19 +17,19 @@ import threading
 import time
 
 from nodes import Unavailable, main, parser
-from options import positive, seconds
+from options import above_zero, at_least, positive
 from scene import Scene
 
 options = parser(__doc__, nodes=2)
-options.add_argument("--seconds", type=seconds, default=60)
+options.add_argument("--seconds", type=above_zero, default=60)
 options.add_argument("--kills", type=positive, default=10000)
 options.add_argument("--writers", type=positive, default=8)
-options.add_argument("--round", type=seconds, default=8, help="seconds between two checks")
-options.add_argument("--backends", type=float, default=40, help="pg_terminate_backend, a second")
-options.add_argument("--restarts", type=float, default=1, help="kill -9 of nodes, a second")
-options.add_argument("--crashes", type=float, default=0.05, help="kill -9 of a backend, a second; PostgreSQL starts anew")
+options.add_argument("--round", type=above_zero, default=8, help="seconds between two checks")
+options.add_argument("--backends", type=at_least(0, float), default=40, help="pg_terminate_backend, a second")
+options.add_argument("--restarts", type=at_least(0, float), default=1, help="kill -9 of nodes, a second")
+options.add_argument("--crashes", type=at_least(0, float), default=0.05, help="kill -9 of a backend, a second; PostgreSQL starts anew")
 options.add_argument("--fsync", choices=("on", "off"), default="on")
-options.add_argument("--postmasters", type=float, default=0.01, help="kill -9 of the postmaster, a second")
+options.add_argument("--postmasters", type=at_least(0, float), default=0.01, help="kill -9 of the postmaster, a second")
 
 
 class Killer(threading.Thread):
@@ -144,4 +144,7 @@ def run(given):
 
 
 if __name__ == "__main__":
-    main(run, options.parse_args())
+    chosen = options.parse_args()
+    if not (chosen.restarts or chosen.engine == "postgres" and chosen.backends + chosen.crashes + chosen.postmasters):
+        options.error("with these rates nothing would be killed")
+    main(run, chosen)

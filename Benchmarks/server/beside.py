@@ -18,7 +18,7 @@ import tempfile
 import time
 
 from connection import Connection
-from options import add_settle, parser, positive, program, words
+from options import add_settle, at_least, check_load, parser, positive, program, words
 from processes import Server, end, free_port, launch
 
 NAMES = {
@@ -27,7 +27,6 @@ NAMES = {
     "up": "_up, 16 connections",
 }
 PASSWORD = "beside"
-
 
 
 def release(folder):
@@ -43,9 +42,10 @@ options.add_argument("--runs", type=positive, default=5)
 options.add_argument("--docs", type=positive, default=50_000)
 options.add_argument("--seconds", type=positive, default=3, help="how long a test on 16 connections takes")
 options.add_argument("--tests", type=words(*NAMES), default=",".join(list(NAMES)[:-1]))
-options.add_argument("--spinning", type=int, default=0, help="how many processes compute meanwhile")
+options.add_argument("--spinning", type=at_least(0), default=0, help="how many processes compute meanwhile")
 options.add_argument("--json", action="store_true", help="print the figures of each run as JSON")
 given = options.parse_args()
+check_load(options, given)
 
 
 def start_settle(folder):

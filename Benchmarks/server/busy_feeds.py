@@ -16,13 +16,13 @@ import socket
 import time
 
 from client import connect, reach, server_options
-from options import positive, seconds, words
+from options import above_zero, at_least, positive, words
 from processes import memory
 
 options = server_options(__doc__)
 options.add_argument("--feeds", type=positive, default=5000)
-options.add_argument("--seconds", type=seconds, default=10)
-options.add_argument("--rate", type=float, default=0, help="writes a second at most; 0 for as many as there can be")
+options.add_argument("--seconds", type=above_zero, default=10)
+options.add_argument("--rate", type=at_least(0, float), default=0, help="writes a second at most; 0 for as many as there can be")
 options.add_argument("--kinds", type=words("continuous", "longpoll"), default="continuous,longpoll", help="of feeds, with commas between")
 given = reach(options, needs_process=True)
 database = "/bench_busy"

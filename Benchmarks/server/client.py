@@ -1,4 +1,4 @@
-"""How a script comes to a server: one that it starts, or one whose address it is given. And documents of about 470 bytes."""
+"""Connects a script to a server, its own or a given one, and makes documents of about 470 bytes."""
 import json
 import resource
 import time
@@ -20,17 +20,19 @@ def server_options(text):
     return options
 
 
-def reach(options, needs_process=False):
-    """The arguments. With --settle there is a server on a new folder now; without, there must be one."""
+def reach(options, needs_process=False, check=None):
+    """The arguments, which `check` may refuse first. With --settle there is a server on a new folder now; without, there must be one."""
     given = options.parse_args()
+    if needs_process and not (given.settle or given.pid):
+        options.error("--pid is needed beside --url")
+    if check:
+        check(options, given)
     # Each of thousands of feeds is an open file, here and at a server that is started here.
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if given.settle:
         server = Server(given.settle, scratch("benchmark"), given.password, user=given.user)
         given.url, given.pid = server.url, server.pid
-    elif needs_process and not given.pid:
-        options.error("--pid is needed beside --url")
     connect(given).socket.close()
     return given
 

@@ -6,7 +6,6 @@
 
 Counts don't depend on how fast or busy a machine is, so they can fail a build where a time can't.
 """
-import argparse
 import base64
 import glob
 import http.client
@@ -18,6 +17,7 @@ import sys
 import tempfile
 import time
 
+from options import add_settle, parser
 from processes import end, free_port, launch, run
 
 LIMITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "counts.json")
@@ -48,7 +48,7 @@ class Server:
                               env={**os.environ, "SETTLE_ADMIN_PASSWORD": PASSWORD, "SETTLE_SCRUB_DAYS": "0"})
         self.headers = {"Content-Type": "application/json",
                         "Authorization": "Basic " + base64.b64encode(f"admin:{PASSWORD}".encode()).decode()}
-        end = time.monotonic() + 600
+        deadline = time.monotonic() + 600
         while True:
             try:
                 self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
@@ -56,7 +56,7 @@ class Server:
                 return
             except OSError:
                 status = self.process.poll()
-                if status is not None or time.monotonic() > end:
+                if status is not None or time.monotonic() > deadline:
                     self.stop()
                     how = "does not answer within 10 minutes" if status is None else f"ended with status {status}"
                     sys.exit(f"the server in callgrind {how}")
@@ -75,9 +75,9 @@ class Server:
         subprocess.run(["callgrind_control", "--dump", str(self.process.pid)], check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
         path = f"{self.folder}/out.{self.dumps}"
-        end = time.monotonic() + 60
+        deadline = time.monotonic() + 60
         while not (os.path.exists(path) and b"totals:" in open(path, "rb").read()[-200:]):
-            if time.monotonic() > end:
+            if time.monotonic() > deadline:
                 sys.exit(f"callgrind wrote no counts: {glob.glob(self.folder + '/out*')}")
             time.sleep(0.1)
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -137,17 +137,17 @@ def measured(server):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--settle", required=True, help="the tool, built in release")
-    parser.add_argument("--write", action="store_true", help="write the limits anew")
-    arguments = parser.parse_args()
+    options = parser(__doc__)
+    add_settle(options, required=True)
+    options.add_argument("--write", action="store_true", help="write the limits anew")
+    given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        server = Server(os.path.abspath(arguments.settle), folder)
+        server = Server(given.settle, folder)
         try:
             counts = measured(server)
         finally:
             server.stop()
-    if arguments.write:
+    if given.write:
         limits = {name: {key: int(value * 1.1) for key, value in one.items()} for name, one in counts.items()}
         with open(LIMITS, "w") as file:
             json.dump(limits, file, indent=4)

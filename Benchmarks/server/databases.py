@@ -20,7 +20,7 @@ from processes import Server, memory
 
 options = parser(__doc__)
 add_settle(options)
-options.add_argument("--folder", help="where the databases are made; an empty one takes 75 KB of a disk")
+options.add_argument("--folder", help="where the databases are made; an empty one takes 68 KiB of a disk")
 options.add_argument("--url", help="a running server")
 options.add_argument("--user", default="admin")
 options.add_argument("--password", default="databases")

@@ -18,12 +18,12 @@ import time
 from urllib.parse import urlsplit
 
 from client import reach, server_options
-from options import positive, seconds
+from options import above_zero, positive
 from processes import memory
 
 options = server_options(__doc__)
 options.add_argument("--feeds", type=positive, default=5000)
-options.add_argument("--heartbeat", type=seconds, default=5, help="seconds between two signs of life")
+options.add_argument("--heartbeat", type=above_zero, default=5, help="seconds between two signs of life")
 given = reach(options, needs_process=True)
 place = urlsplit(given.url)
 host, port = place.hostname, place.port or 80

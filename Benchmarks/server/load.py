@@ -19,17 +19,15 @@ import json
 import os
 import random
 import re
-import shutil
 import statistics
 import subprocess
 import tempfile
 import time
 
 from client import connect, reach, server_options
-from options import check_order, positive, words
+from options import check_load, positive, words
 
 TESTS = ("put", "get", "up", "bulk", "getmany", "putmany", "changes", "alldocs", "replicate")
-NEEDS = {"get": "put", "getmany": "bulk", "changes": "bulk", "alldocs": "bulk", "replicate": "bulk"}
 options = server_options(__doc__)
 options.add_argument("--runs", type=positive, default=5)
 options.add_argument("--docs", type=positive, default=50_000)
@@ -37,12 +35,9 @@ options.add_argument("--single", type=positive, default=1_000, help="documents o
 options.add_argument("--seconds", type=positive, default=3, help="how long a test by wrk takes")
 options.add_argument("--tests", type=words(*TESTS), default=",".join(TESTS[:-1]))
 options.add_argument("--json", action="store_true", help="print the figures of each run as JSON")
-given = reach(options)
-check_order(options, given.tests, NEEDS)
-if {"up", "getmany", "putmany"} & set(given.tests) and not shutil.which("wrk"):
-    options.error("tests on 16 connections need the program wrk, Debian's package of this name")
+given = reach(options, check=check_load)
 given.single = min(given.single, given.docs)
-words = "time person year way day thing man world life hand part child eye woman place work week case point".split()
+nouns = "time person year way day thing man world life hand part child eye woman place work week case point".split()
 chance = random.Random(42)
 
 
@@ -50,10 +45,10 @@ def document(number):
     """About 470 bytes of JSON."""
     value = {
         "type": "invoice", "n": number, "group": number % 100, "price": round(chance.random() * 1000, 2),
-        "name": f"{chance.choice(words)}-{chance.randrange(10**6)}", "active": number % 2 == 1,
-        "tags": chance.choices(words, k=2), "at": f"2026-01-{1 + number % 28:02}T{number % 24:02}:00:00Z", "text": "",
+        "name": f"{chance.choice(nouns)}-{chance.randrange(10**6)}", "active": number % 2 == 1,
+        "tags": chance.choices(nouns, k=2), "at": f"2026-01-{1 + number % 28:02}T{number % 24:02}:00:00Z", "text": "",
     }
-    value["text"] = " ".join(chance.choices(words, k=60))[: 440 - len(json.dumps(value))]
+    value["text"] = " ".join(chance.choices(nouns, k=60))[: 440 - len(json.dumps(value))]
     return value
 
 

@@ -1,5 +1,6 @@
 """What the options of the benchmarks may be, so that a wrong one is refused before anything runs."""
 import argparse
+import math
 import os
 import shutil
 
@@ -10,18 +11,27 @@ def parser(text):
     return argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=text)
 
 
-def positive(text):
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("it must be at least 1")
-    return number
+def at_least(least, kind=int):
+    """The type of an option that takes such a number."""
+    def read(text):
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value < math.inf:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a {'whole ' if kind is int else ''}number of at least {least}")
+        return value
+    return read
 
 
-def seconds(text):
-    number = float(text)
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError("it must be more than 0")
-    return number
+positive = at_least(1)
+
+
+def above_zero(text):
+    value = at_least(0, float)(text)
+    if not value:
+        raise argparse.ArgumentTypeError("it must be above 0")
+    return value
 
 
 def sizes(text):
@@ -38,7 +48,7 @@ def program(text):
 
 
 def process(text):
-    if not os.path.exists(f"/proc/{int(text)}/status"):
+    if not (text.isdecimal() and os.path.exists(f"/proc/{text}/status")):
         raise argparse.ArgumentTypeError(f"there is no process {text}")
     return int(text)
 
@@ -48,7 +58,7 @@ def words(*known):
     def read(text):
         for word in text.split(","):
             if word not in known:
-                raise argparse.ArgumentTypeError(f"there is no {word!r}, but {', '.join(known)}")
+                raise argparse.ArgumentTypeError(f"there is no {word!r}; there are {', '.join(known)}")
         return text.split(",")
     return read
 
@@ -58,6 +68,13 @@ def check_order(options, tests, needs):
     for place, test in enumerate(tests):
         if test in needs and needs[test] not in tests[:place]:
             options.error(f"the test {test} reads what {needs[test]} writes: name {needs[test]} before it")
+
+
+def check_load(options, given):
+    """Refuses tests of load.py that can't run."""
+    check_order(options, given.tests, {"get": "put"} | dict.fromkeys(("getmany", "changes", "alldocs", "replicate"), "bulk"))
+    if {"up", "getmany", "putmany"} & set(given.tests) and not shutil.which("wrk"):
+        options.error("tests on 16 connections need the program wrk, Debian's package of this name")
 
 
 def add_settle(options, **more):

@@ -13,17 +13,17 @@ import sys
 import time
 
 from connection import Connection
-from options import add_settle, parser, positive, seconds
+from options import above_zero, add_settle, parser, positive
 from processes import Server, memory
 
 options = parser(__doc__)
 add_settle(options, required=True)
-options.add_argument("--folder", required=True, help="where the databases are made; two for a replication, 75 KB each")
+options.add_argument("--folder", required=True, help="where the databases are made; two for a replication, 68 KiB each")
 options.add_argument("--number", type=positive, default=10000, help="of replications")
 options.add_argument("--jobs", type=positive, default=500, help="how many run at once")
 options.add_argument("--turn", type=positive, default=2, help="seconds of a turn, if others wait")
 options.add_argument("--seconds", type=positive, default=360, help="how long to watch at most")
-options.add_argument("--every", type=seconds, default=10, help="seconds between two looks")
+options.add_argument("--every", type=above_zero, default=10, help="seconds between two looks")
 options.add_argument("--json", action="store_true", help="prints the figures as JSON")
 given = options.parse_args()
 password = "replications"

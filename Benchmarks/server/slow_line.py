@@ -17,7 +17,7 @@ import threading
 import time
 
 from connection import Connection
-from options import BUILT, add_settle, parser, positive, seconds
+from options import BUILT, above_zero, add_settle, at_least, parser, positive
 from processes import Server, launch, run, scratch
 
 WORDS = "milk bread butter eggs cheese water juice apple pear lemon sugar salt flour".split()
@@ -137,11 +137,11 @@ def main():
     options = parser(__doc__)
     add_settle(options, default=BUILT)
     options.add_argument("--documents", type=positive, default=20_000)
-    options.add_argument("--round-trip", type=int, default=100, help="milliseconds")
+    options.add_argument("--round-trip", type=at_least(0), default=100, help="milliseconds")
     options.add_argument("--down", type=positive, default=8000, help="kilobits a second")
     options.add_argument("--up", type=positive, default=2000, help="kilobits a second")
     options.add_argument("--runs", type=positive, default=1, help="how often; the medians are printed")
-    options.add_argument("--cut", type=seconds, help="seconds after which the line breaks, again and again")
+    options.add_argument("--cut", type=above_zero, help="seconds after which the line breaks, again and again")
     given = options.parse_args()
     room = scratch("line")
     server = Server(given.settle, f"{room}/data", "over a line", user="anna")

@@ -13,11 +13,11 @@ import threading
 import time
 
 from client import connect, reach, server_options
-from options import positive, seconds
+from options import above_zero, positive
 
 options = server_options(__doc__)
 options.add_argument("--slow", type=positive, default=64, help="how many upload slowly")
-options.add_argument("--seconds", type=seconds, default=10)
+options.add_argument("--seconds", type=above_zero, default=10)
 given = reach(options)
 database = "/bench_slow"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Settle's replicator with a real Sync Gateway: what it copies, how conflicts end, and how fast.
 
-    Scripts/live/sync-gateway.py --gateway PROGRAM --settle .build/release/settle [--seeds N] [--documents N]
+    Scripts/live/sync-gateway.py --gateway PROGRAM [--settle .build/release/settle] [--seeds N] [--documents N]
 
 The gateway is a `sync_gateway` from its public source, 3.x or 4.x; it runs with the storage in memory that its own tests use. Each
 check prints a line. Ends with 1 if one of them fails.
@@ -18,7 +18,7 @@ import urllib.error
 import urllib.request
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Benchmarks/server"))
-from options import add_settle, parser, positive, program  # noqa: E402
+from options import BUILT, add_settle, parser, positive, program  # noqa: E402
 from processes import Server, end, free_port, launch  # noqa: E402
 
 USER, PASSWORD, MOST_ROUNDS = "anna", "secret", 14
@@ -34,7 +34,7 @@ def check(what, fine, *details):
 class Gateway:
     """The gateway, and the API of its documents."""
 
-    def __init__(self, program, folder, storage, sync):
+    def __init__(self, path, folder, storage, sync):
         self.port, self.admin, metrics = free_port(), free_port(), free_port()
         rights = {"admin_channels": ["*"], "password": PASSWORD}
         database = {"server": storage, "bucket": "db", "num_index_replicas": 0, "users": {USER: rights, "bert": {
@@ -44,11 +44,11 @@ class Gateway:
         configuration = {"interface": f"127.0.0.1:{self.port}", "adminInterface": f"127.0.0.1:{self.admin}",
                          "metricsInterface": f"127.0.0.1:{metrics}", "databases": databases,
                          "logging": {"console": {"log_level": "warn"}}}
-        path = os.path.join(folder, "gateway.json")
-        with open(path, "w") as file:
+        settings = os.path.join(folder, "gateway.json")
+        with open(settings, "w") as file:
             json.dump(configuration, file)
         self.log = open(os.path.join(folder, "gateway.log"), "w")
-        self.process = launch([program, "-disable_persistent_config", path], stdout=self.log, stderr=self.log)
+        self.process = launch([path, "-disable_persistent_config", settings], stdout=self.log, stderr=self.log)
         for _ in range(200):
             if self.process.poll() is not None:
                 break
@@ -292,9 +292,9 @@ def main():
 if __name__ == "__main__":
     options = parser(__doc__)
     options.add_argument("--gateway", type=program, required=True, metavar="PROGRAM")
-    add_settle(options, default="settle")
+    add_settle(options, default=BUILT)
     options.add_argument("--storage", default="walrus:", help="walrus: of 3.0 and 3.1, rosmar:/?mode=memory of later ones")
-    options.add_argument("--seeds", type=int, default=5)
+    options.add_argument("--seeds", type=positive, default=5)
     options.add_argument("--documents", type=positive, help="measures with so many, too")
     options.add_argument("--keep-log", action="store_true", help="print what the gateway logged")
     ARGUMENTS = options.parse_args()
