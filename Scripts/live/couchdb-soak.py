@@ -14,12 +14,16 @@ all it needs.
 import argparse
 import base64
 import json
+import os
 import random
 import sys
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Benchmarks/server"))
+from options import positive  # noqa: E402
 
 NAME = "settle-soak"
 PATIENCE = 120
@@ -202,7 +206,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("couch", type=Server, metavar="COUCHDB")
     options.add_argument("settle", type=Server, metavar="SETTLE")
-    options.add_argument("seconds", type=int, nargs="?", default=600, metavar="SECONDS")
+    options.add_argument("seconds", type=positive, nargs="?", default=600, metavar="SECONDS")
     given = options.parse_args()
     soak = Soak(given.couch, given.settle)
     status = 0

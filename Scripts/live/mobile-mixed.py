@@ -29,8 +29,10 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../Tests/Mobile"))
+sys.path.append(os.path.join(os.path.dirname(__file__), "../../Benchmarks/server"))
 from client import hexadecimal, http, serve  # noqa: E402
 from fleet import Branches  # noqa: E402
+from options import at_least, positive  # noqa: E402
 
 MOST_ROUNDS = 14
 
@@ -241,12 +243,12 @@ def main():
     arguments.add_argument("--settle", default=".build/release/settle")
     arguments.add_argument("--litecore", action="append", default=[])
     arguments.add_argument("--pouchdb")
-    arguments.add_argument("--documents", type=int, default=2)
-    arguments.add_argument("--rounds", type=int, default=1, help="how many times each as many steps as documents, and at least 24")
-    arguments.add_argument("--syncs", type=float, default=0.4, help="how many of the steps are no edits but syncs")
-    arguments.add_argument("--deletions", type=float, default=0, help="how many of the edits of a document delete it")
+    arguments.add_argument("--documents", type=positive, default=2)
+    arguments.add_argument("--rounds", type=positive, default=1, help="how many times each as many steps as documents, and at least 24")
+    arguments.add_argument("--syncs", type=at_least(0, float), default=0.4, help="how many of the steps are no edits but syncs")
+    arguments.add_argument("--deletions", type=at_least(0, float), default=0, help="how many of the edits of a document delete it")
     arguments.add_argument("--uniting", action="store_true")
-    arguments.add_argument("--seeds", type=int, default=1, help="how many seeds, one by one")
+    arguments.add_argument("--seeds", type=positive, default=1, help="how many seeds, one by one")
     chosen = arguments.parse_args()
     if chosen.pouchdb and (chosen.uniting or chosen.deletions):
         arguments.error("the PouchDB device deletes and unites nothing")

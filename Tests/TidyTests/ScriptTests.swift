@@ -27,4 +27,22 @@ struct ScriptTests {
         let (status, output) = try PythonScript(path: path).run(in: Repository.shared.root, ["--help"])
         #expect(status == 0 && output.contains(description.prefix { $0 != "\n" }.prefix(60)), "\(output)")
     }
+
+    @Test(arguments: [
+        ("Benchmarks/server/busy_feeds.py --rate -1", "argument --rate"),
+        ("Benchmarks/server/load.py --settle /bin/true --tests get", "put before it"),
+        ("Benchmarks/server/slow_line.py --round-trip x", "argument --round-trip"),
+        ("Benchmarks/postgres/kills.py --restarts 0 --engine file", "nothing would be killed"),
+        ("Benchmarks/mobile/litecore.py --crowd -1", "argument --crowd"),
+        ("Scripts/live/sync-gateway.py --seeds 0", "argument --seeds"),
+    ])
+    func `options with which nothing is measured are refused before anything starts`(
+        command: String, reason: String
+    ) throws {
+        let words = command.split(separator: " ").map(String.init)
+        let script = PythonScript(path: words[0])
+        let (status, output) = try script.run(in: Repository.shared.root, Array(words.dropFirst()))
+        #expect(status == 2 && output.contains("error: ") && output.contains(reason), "\(output)")
+        #expect(!output.contains("Traceback"), "\(output)")
+    }
 }
