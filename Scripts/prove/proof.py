@@ -3,7 +3,6 @@ import argparse
 import atexit
 import contextlib
 import json
-import math
 import os
 import shutil
 import signal
@@ -13,6 +12,9 @@ import tempfile
 import time
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+sys.path.append(os.path.join(ROOT, "Benchmarks/server"))
+from options import at_least  # noqa: E402
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Options that say how much to test, or where. A begun seed keeps all others.
 FREE = ("seed", "settle", "program", "state", "fresh", "rounds", "count")
@@ -29,19 +31,6 @@ def give_up(text):
 
 
 # Arguments
-
-
-def at_least(least, kind=int):
-    """The type of an argument."""
-    def read(text):
-        try:
-            value = kind(text)
-        except ValueError:
-            value = math.nan
-        if not least <= value < math.inf:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a {'whole ' if kind is int else ''}number of at least {least}")
-        return value
-    return read
 
 
 def some_of(kinds):
