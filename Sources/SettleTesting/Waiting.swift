@@ -5,11 +5,11 @@ internal import Foundation
 package import Testing
 
 /// The time after which a wait fails: long, because a busy machine may need a minute for the work of a second.
-private let waitLimit = Duration.seconds(120)
+private let waitLimit = Duration.seconds(300)
 /// The time between two evaluations of a condition.
 private let waitStep = Duration.milliseconds(10)
 
-/// Blocks the thread until a condition holds, for two minutes at most. For tests that run in tasks there is
+/// Blocks the thread until a condition holds, for five minutes at most. For tests that run in tasks there is
 /// ``eventually(_:sourceLocation:_:)``.
 ///
 /// - Parameters:
@@ -23,17 +23,20 @@ package func waitUntil(
 ) {
     let end = ContinuousClock.now + waitLimit
     var failure: (any Error)?
-    repeat {
+    while true {
+        // After the last pause, which may have been long, the condition is evaluated once more.
+        let isLast = ContinuousClock.now >= end
         do {
             if try condition() { return }
             failure = nil
         } catch { failure = error }
+        if isLast { break }
         usleep(UInt32(waitStep / .microseconds(1)))
-    } while ContinuousClock.now < end
+    }
     recordWait(goal, failure, sourceLocation)
 }
 
-/// Suspends the task until a condition holds, for two minutes at most, or until the task is cancelled. For tests on
+/// Suspends the task until a condition holds, for five minutes at most, or until the task is cancelled. For tests on
 /// threads of their own there is ``waitUntil(_:sourceLocation:_:)``.
 ///
 /// - Parameters:
@@ -46,13 +49,15 @@ package func eventually(
 ) async {
     let end = ContinuousClock.now + waitLimit
     var failure: (any Error)?
-    repeat {
+    while true {
+        let isLast = ContinuousClock.now >= end || Task.isCancelled
         do {
             if try await condition() { return }
             failure = nil
         } catch { failure = error }
+        if isLast { break }
         try? await Task.sleep(for: waitStep)
-    } while ContinuousClock.now < end && !Task.isCancelled
+    }
     recordWait(goal, failure, sourceLocation)
 }
 
