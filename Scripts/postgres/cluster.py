@@ -308,6 +308,7 @@ class Cluster:
     def variables(self):
         values = {"SETTLE_TEST_POSTGRES_FOLDER": self.room.folder}
         for part, role in (("", "settle_app"), ("_OWNER", "settle_owner"), ("_SUPERUSER", "postgres")):
+            # A node gives up after two seconds by default, which is too early while other tests have the processors.
             values["SETTLE_TEST_POSTGRES" + part] = self.string(role) + " connect_timeout=60"
             values[f"SETTLE_TEST_POSTGRES{part}_PASSWORD_FILE"] = self.files[role]
         if self.certificate:

@@ -8,7 +8,7 @@ import Testing
 
 /// How many round trips a request's questions take, counted between node and PostgreSQL.
 @Suite(.enabled(if: Cluster.isThere, Comment(rawValue: Cluster.absence))) struct PostgresRoundTripTests {
-    /// A node that asks PostgreSQL nothing by itself.
+    /// A node whose background threads are stopped, so that it sends PostgreSQL only the queries of the test.
     private func quietNode(_ proxy: CuttingProxy) throws -> PostgresStore {
         let node = try PostgresStore(Cluster.configuration(port: proxy.port))
         node.hub.stop()

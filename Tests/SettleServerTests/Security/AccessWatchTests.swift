@@ -129,7 +129,7 @@ import Testing
         try end(what, client)
         try expectEnd(byBasic, kind, what)
         try expectEnd(bySession, kind, what)
-        // A long poll would end by itself after a minute.
+        // Without the check the server would end a long poll at its timeout, after a minute.
         #expect(ContinuousClock.now - begin < .seconds(50))
         #expect(try client.send("PUT", "/db/new", [:]).status == 201)
         _ = try other.read(through: "\"id\":\"new\"")
