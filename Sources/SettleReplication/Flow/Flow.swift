@@ -208,6 +208,11 @@ struct Flow: Sendable {
         if mayBeOneDocument, part(id, call, error, jitter, &actions) { return }
         if error.isTransient, settings.isContinuous || call.failures < settings.retry.attempts {
             call.isWaiting = true
+            // The next attempt does not wait for changes, so that its answer shows at once that the source is back.
+            if case .read(var request) = call.work {
+                request.wait = nil
+                call.work = .read(request)
+            }
             calls[id] = call
             let delay = settings.retry.delay(
                 after: call.failures, jitter: jitter, retryAfter: error.retryAfter)

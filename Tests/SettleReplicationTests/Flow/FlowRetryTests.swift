@@ -90,6 +90,24 @@ struct FlowRetryTests {
         #expect(flow.unreachable == nil)
     }
 
+    // SEMANTICS 105
+    @Test func `a source that comes back is reachable before it has changes`() throws {
+        var flow = makeFlow()
+        var actions = flow.handle(.begin, jitter: 0)
+        var read = try #require(actions.compactMap(\.read).first)
+        actions = flow.handle(.changes(read.id, .success(ChangesPage(changes: [], last: .start))), jitter: 0)
+        read = try #require(actions.compactMap(\.read).first)
+        #expect(read.request.wait != nil)
+        _ = flow.handle(.changes(read.id, .failure(Self.lost)), jitter: 0)
+        #expect(flow.unreachable?.code == .connectionLost)
+        actions = flow.handle(.network, jitter: 0)
+        read = try #require(actions.compactMap(\.read).first)
+        #expect(read.request.wait == nil)
+        actions = flow.handle(.changes(read.id, .success(ChangesPage(changes: [], last: .start))), jitter: 0)
+        #expect(flow.unreachable == nil && flow.isIdle)
+        #expect(actions.compactMap(\.read).first?.request.wait != nil)
+    }
+
     @Test func `a cancelled call ends the flow`() throws {
         var flow = makeFlow()
         let (fetch, _) = try fetch(&flow, "d")
@@ -120,7 +138,10 @@ struct FlowRetryTests {
 }
 
 extension FlowAction {
-    fileprivate var readID: Int? { if case .read(let id, _) = self { id } else { nil } }
+    fileprivate var readID: Int? { read?.id }
+    fileprivate var read: (id: Int, request: ChangesRequest)? {
+        if case .read(let id, let request) = self { (id, request) } else { nil }
+    }
     fileprivate var compareID: Int? { if case .compare(let id, _) = self { id } else { nil } }
     fileprivate var compared: [ChangedDocument]? { if case .compare(_, let changes) = self { changes } else { nil } }
     fileprivate var fetchID: Int? { if case .fetch(let id, _, _) = self { id } else { nil } }
