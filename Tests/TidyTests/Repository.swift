@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// The repository these tests were built from.
 struct Repository {
@@ -65,4 +66,9 @@ struct Repository {
         }
         return paths
     }
+}
+
+extension Repository: CustomTestStringConvertible {
+    /// A failed expectation prints this, and not all files.
+    var testDescription: String { "the repository" }
 }

@@ -1,3 +1,5 @@
+import Testing
+
 /// A text file of the repository, with its lines and, for Swift, the code in them.
 struct SourceFile {
     let path: String
@@ -37,4 +39,9 @@ struct SourceFile {
         if lines.last == "" { lines.removeLast() }
         return lines
     }
+}
+
+extension SourceFile: CustomTestStringConvertible {
+    /// A failed expectation prints the path, and not the text.
+    var testDescription: String { path }
 }
