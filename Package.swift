@@ -204,12 +204,13 @@ let package = Package(
         // Bounds how many tests run at a time, also in a plain `swift test`.
         .target(name: "CTestWidth", path: "Tests/CTestWidth", cSettings: [.treatAllWarnings(as: .error)]),
         .testTarget(
-            name: "SettlePlatformTests", dependencies: ["SettlePlatform", "CTestWidth"], swiftSettings: strict),
+            name: "SettlePlatformTests", dependencies: ["SettlePlatform", "SettleTesting", "CTestWidth"],
+            swiftSettings: strict),
         .testTarget(
             name: "SettleCryptoTests", dependencies: ["SettleCrypto", "SettleTesting", host("CCrypto")],
             swiftSettings: strict),
         .testTarget(
-            name: "SettleCoreTests", dependencies: ["SettleCore", "CZlib", "CTestWidth"],
+            name: "SettleCoreTests", dependencies: ["SettleCore", "SettleTesting", "CZlib", "CTestWidth"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleQueryTests", dependencies: ["SettleQuery", "Settle", "SettleTesting"], swiftSettings: strict),
@@ -286,12 +287,12 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", "SettleMobile", "SettleImport"],
             path: "Fuzz/Targets", swiftSettings: strict),
-        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "SettleTesting"], swiftSettings: strict),
 
         // Writes until it is killed, and checks what is left: `make crash-test`.
         .executableTarget(
-            name: "CrashTool", dependencies: ["Settle", "SettleImport", "CSQLite"], path: "Tests/CrashTool",
-            swiftSettings: strict),
+            name: "CrashTool", dependencies: ["Settle", "SettleImport", "SettleTesting", "CSQLite"],
+            path: "Tests/CrashTool", swiftSettings: strict),
     ]
 )
 

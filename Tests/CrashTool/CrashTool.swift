@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettleImport
+import SettleTesting
 
 /// The program of the crash test and of the format fixture; Settle does not ship it.
 ///
@@ -60,7 +61,7 @@ import SettleImport
             Journal.note("ready")
             let gate = SettlingGate()
             for number in 0..<4 {
-                let random = SeededGenerator(seed: seed &+ UInt64(number) &* 0x1234_5678_9ABC_DEF1)
+                let random = SeededRandom(seed: seed &+ UInt64(number) &* 0x1234_5678_9ABC_DEF1)
                 Thread.detachNewThread {
                     var thread = WritingThread(database: database, number: number, gate: gate, random: random)
                     do { try thread.run() } catch {

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleTesting
 
 /// Repeatedly starts the writing process, kills it, and checks the database.
 ///
@@ -9,7 +10,7 @@ struct Driver {
     let rounds: Int
     let seed: UInt64
     let executable: String
-    private var random: SeededGenerator
+    private var random: SeededRandom
     private var folder = ""
     private var ledger = Ledger()
     private var cut = (whole: 0, gone: 0)
@@ -20,7 +21,7 @@ struct Driver {
         self.rounds = rounds
         self.seed = seed
         self.executable = executable
-        random = SeededGenerator(seed: seed)
+        random = SeededRandom(seed: seed)
         room = FileManager.default.temporaryDirectory.appending(path: "settle-crash-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: room, withIntermediateDirectories: true)
     }

@@ -1,6 +1,7 @@
 import Settle
 import SettleCore
 import SettleDatabase
+import SettleTesting
 
 /// Documents that are edited concurrently and settled, repeatedly: `c-…`.
 ///

@@ -2,6 +2,7 @@ import Foundation
 import Settle
 import SettleCore
 import SettleDatabase
+import SettleTesting
 
 /// One thread of the process that is going to be killed: it changes documents endlessly, and notes each change after
 /// the call that made it has returned.
@@ -15,7 +16,7 @@ struct WritingThread {
     let database: Database
     let number: Int
     let gate: SettlingGate
-    var random: SeededGenerator
+    var random: SeededRandom
     private struct Undone: Error {}
 
     mutating func run() throws {

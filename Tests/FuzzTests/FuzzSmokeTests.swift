@@ -1,4 +1,5 @@
 import FuzzTargets
+import SettleTesting
 import Testing
 
 /// A few thousand inputs in every test run; `make fuzz` runs more. Inputs that once failed are seeds.
@@ -17,7 +18,7 @@ import Testing
         for seed in 0..<count {
             var mutator = Mutator(seed: UInt64(seed))
             let input = mutator.mutate(
-                seeds[mutator.below(seeds.count)], with: seeds[mutator.below(seeds.count)])
+                seeds[mutator.random.below(seeds.count)], with: seeds[mutator.random.below(seeds.count)])
             #expect(throws: Never.self, "\(target) with seed \(seed)") { try target.run(input) }
         }
     }

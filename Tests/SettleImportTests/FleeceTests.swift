@@ -1,5 +1,6 @@
 import SettleCore
 import SettlePlatform
+import SettleTesting
 import Testing
 
 @testable import SettleImport
@@ -11,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: 0..<300) func `a value that is written reads to itself`(seed: UInt64) throws {
-        var numbers = SeededNumbers(seed: seed)
+        var numbers = SeededRandom(seed: seed)
         let value = numbers.object(depth: 5)
         let keys = (value.object ?? [:]).names.filter { _ in numbers.below(2) == 0 }
         let bytes = FleeceWriter.write(value, sharedKeys: keys, isWide: numbers.below(3) == 0)
@@ -101,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: 0..<200) func `changed bytes are a value or an error`(seed: UInt64) {
-        var numbers = SeededNumbers(seed: seed)
+        var numbers = SeededRandom(seed: seed)
         let value = numbers.object(depth: 4)
         var bytes = FleeceWriter.write(value, sharedKeys: value.object?.names ?? [])
         for _ in 0...numbers.below(4) { bytes[numbers.below(bytes.count)] ^= UInt8(1 << numbers.below(8)) }

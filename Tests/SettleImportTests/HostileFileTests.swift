@@ -1,6 +1,7 @@
 import Foundation
 import SettleCore
 import SettleCrypto
+import SettleTesting
 import Testing
 
 @testable import SettleImport
@@ -43,7 +44,7 @@ import Testing
             .sorted { $0.path < $1.path }
         let given = victim.path.isEmpty ? copy : copy.appending(path: victim.path)
         for seed in 0..<UInt64(40) {
-            var numbers = SeededNumbers(seed: seed)
+            var numbers = SeededRandom(seed: seed)
             // The database itself more often than the contents beside it.
             let databases = damaged.filter { !$0.pathExtension.contains("blob") && !$0.path.contains("com.cloudant") }
             let pool = numbers.below(4) == 0 || databases.isEmpty ? damaged : databases
@@ -86,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: 0..<40) func `a damaged database that was made here is read or refused`(seed: UInt64) throws {
-        var numbers = SeededNumbers(seed: seed)
+        var numbers = SeededRandom(seed: seed)
         let made = try MadeDatabase()
         let url: URL
         if numbers.below(2) == 0 {
@@ -123,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: 0..<300) func `a damaged tree is a tree or an error`(seed: UInt64) {
-        var numbers = SeededNumbers(seed: seed)
+        var numbers = SeededRandom(seed: seed)
         var bytes = MadeDatabase.tree(
             (0..<1 + numbers.below(6)).map { index in
                 .init(

@@ -47,7 +47,7 @@ import Testing
 
     private static func content(_ number: Int) -> [UInt8] {
         var random = SeededRandom(seed: UInt64(number))
-        return (0..<(500 + number)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        return random.bytes(500 + number)
     }
 
     /// The leaves of each document, with their histories, bodies and contents.

@@ -57,7 +57,7 @@ import Testing
         let bodies = (0..<20).map { _ -> [UInt8] in
             let length = [0, 10, 199, 200, 16_000, 50_001, 300_000][random.below(7)]
             let isNoise = random.below(2) == 0
-            return (0..<length).map { isNoise ? UInt8(random.below(256)) : UInt8($0 % 11) }
+            return isNoise ? random.bytes(length) : random.compressibleBytes(length)
         }
         for (index, body) in bodies.enumerated() {
             pair.ask(UInt64(index + 1), BLIPMessage(properties: ["Profile": "\(index)"], body: body))
@@ -82,7 +82,7 @@ import Testing
     @Test func `a long message waits for acknowledgements, and others pass it`() throws {
         let pair = Pair()
         var random = SeededRandom(seed: 1)
-        let noise = (0..<1_000_000).map { _ in UInt8(random.below(256)) }
+        let noise = random.bytes(1_000_000)
         pair.ask(1, BLIPMessage(properties: ["Profile": "long"], body: noise))
         pair.ask(2, BLIPMessage(properties: ["Profile": "short"]))
         var sent = 0
@@ -158,7 +158,7 @@ import Testing
         (limits.largestRequest, limits.largestMessage) = (50_000, 200_000)
         let pair = Pair(limits)
         var random = SeededRandom(seed: 1)
-        let noise = (0..<300_000).map { _ in UInt8(random.below(256)) }
+        let noise = random.bytes(300_000)
         pair.ask(1, BLIPMessage(properties: ["Profile": "rev", "id": "long"], body: noise))
         pair.ask(2, BLIPMessage(properties: ["Profile": "rev", "id": "short"], body: Array(noise.prefix(49_000))))
         try pair.run()
@@ -187,7 +187,7 @@ import Testing
         let pair = Pair(limits)
         var random = SeededRandom(seed: 2)
         for number in 1...10 {
-            let noise = (0..<400_000).map { _ in UInt8(random.below(256)) }
+            let noise = random.bytes(400_000)
             pair.ask(UInt64(number), BLIPMessage(properties: ["Profile": "\(number)"], body: noise))
         }
         // Ten of them have four million bytes. More than `maximumIncomingBytes` would end the connection.
@@ -226,7 +226,7 @@ import Testing
             queue.add(
                 BLIPMessage(
                     properties: ["Profile": "changes", "n": "\(index)"],
-                    body: (0..<random.below(60_000)).map { UInt8($0 % 251) }))
+                    body: random.compressibleBytes(random.below(60_000))))
         }
         let decoder = BLIPDecoder(BLIPLimits())
         while case .piece(let piece) = queue.next(), let made = try? encoder.frame(piece) {

@@ -36,7 +36,7 @@ import Testing
         var random = SeededRandom(seed: UInt64(seed))
         let messages = (0..<8).map { _ in
             let length = [0, 1, 125, 126, 127, 65535, 65536, random.below(70_000)][random.below(8)]
-            return (0..<length).map { UInt8(truncatingIfNeeded: $0 &* seed) }
+            return random.bytes(length)
         }
         let encoder = WebSocketEncoder(isClient: true)
         let bytes = messages.flatMap { encoder.message($0) + encoder.ping() }
@@ -79,7 +79,7 @@ import Testing
         var random = SeededRandom(seed: UInt64(seed))
         var decoder = WebSocketDecoder(isServer: true, limit: 5000)
         for _ in 0..<50 {
-            let noise = (0..<random.below(300)).map { _ in UInt8(random.below(256)) }
+            let noise = random.bytes(random.below(300))
             noise.withUnsafeBytes { decoder.append($0) }
             do { while try decoder.next() != nil {} } catch { return }
             #expect(decoder.bytesInMemory < 12_000, "seed \(seed)")

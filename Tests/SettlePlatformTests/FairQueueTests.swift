@@ -1,4 +1,5 @@
 import SettlePlatform
+import SettleTesting
 import Testing
 
 struct FairQueueTests {
@@ -76,7 +77,7 @@ struct FairQueueTests {
 
     @Test(arguments: 0..<50)
     func `no element is lost or passed over, whatever happens`(seed: UInt64) {
-        var random = Seeded(state: seed)
+        var random = SeededRandom(seed: seed)
         let share = Int.random(in: 1...3, using: &random)
         var queue = FairQueue<Int>(share: share, lastShare: 1)
         var (added, left): ([String: [Int]], [String: [Int]]) = ([:], [:])
@@ -111,18 +112,5 @@ struct FairQueueTests {
         }
         #expect(left == added, "seed \(seed)")
         #expect(queue.count == 0, "seed \(seed)")
-    }
-}
-
-/// A generator whose numbers depend on its seed alone: SplitMix64.
-private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ bits >> 30) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ bits >> 27) &* 0x94D0_49BB_1331_11EB
-        return bits ^ bits >> 31
     }
 }

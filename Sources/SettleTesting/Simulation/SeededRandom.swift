@@ -25,10 +25,42 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     public mutating func pick<Element>(_ elements: [Element]) -> Element? {
         elements.isEmpty ? nil : elements[below(elements.count)]
     }
+
+    /// Random bytes. Those without a bound are quick to make, also in a program that is not optimized.
+    ///
+    /// - Parameters:
+    ///   - count: How many bytes; not negative.
+    ///   - bound: What each byte is below, from 1 to 256.
+    /// - Returns: As many bytes as asked for: eight of each number, or with a bound under 256 one of each.
+    /// - Complexity: O(*n*) in bytes.
+    public mutating func bytes(_ count: Int, below bound: Int = 256) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count + 7) { buffer, filled in
+            let bytes = UnsafeMutableRawBufferPointer(buffer)
+            var position = 0
+            while position < count {
+                if bound == 256 {
+                    // The last eight may reach past the count.
+                    bytes.storeBytes(of: next().littleEndian, toByteOffset: position, as: UInt64.self)
+                    position += 8
+                } else {
+                    bytes[position] = UInt8(below(bound))
+                    position += 1
+                }
+            }
+            filled = count
+        }
+    }
 }
 
 extension SeededRandom {
     /// The seed of this run: from the environment, or a new one. `SETTLE_SEED=… swift test` repeats a failure.
     package static let seed =
         ProcessInfo.processInfo.environment["SETTLE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
+
+    /// Bytes that can be compressed, since a few random ones repeat.
+    package mutating func compressibleBytes(_ count: Int) -> [UInt8] {
+        var content = bytes(min(count, 500))
+        while content.count < count { content += content.prefix(count - content.count) }
+        return content
+    }
 }

@@ -1,14 +1,15 @@
 import Settle
 import SettleCore
 import SettleDatabase
+import SettleTesting
 
 /// Random databases with every kind of tree, body and attachment, reproducible by a seed.
 struct RandomDatabase {
-    private var generator: SplitMix
+    private var generator: SeededRandom
     private let database: Database
 
     static func make(seed: UInt64) throws -> Database {
-        var random = RandomDatabase(generator: SplitMix(state: seed), database: try Database.inMemory())
+        var random = RandomDatabase(generator: SeededRandom(seed: seed), database: try Database.inMemory())
         for number in 0..<12 { try random.addDocument(DocumentID(validating: "doc \(number) \"é\"")) }
         for number in 0..<4 {
             let body = try DocumentBody(.object(["n": .number(JSONNumber(number))]))
@@ -75,21 +76,9 @@ struct RandomDatabase {
             // Sometimes plain bytes of a type that is usually compressed, as a peer may send them.
             let isPlain = Bool.random(using: &generator)
             let writer = try database.attachmentWriter(contentType: type, encoding: isPlain ? .identity : nil)
-            let seed = UInt8.random(in: 0...255, using: &generator)
-            try writer.write((0..<length).map { UInt8(truncatingIfNeeded: $0 / 3) &+ seed })
+            var noise = SeededRandom(seed: UInt64.random(in: 0...255, using: &generator))
+            try writer.write(noise.compressibleBytes(length))
             return try writer.finish(name: "file \(number)")
-        }
-    }
-
-    /// Steele, Lea and Flood's generator.
-    private struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-            return value ^ value >> 31
         }
     }
 }

@@ -1,3 +1,4 @@
+import SettleTesting
 import Testing
 
 @testable import SettleCore
@@ -5,7 +6,7 @@ import Testing
 /// Stamping bytes gives the same result as stamping values.
 struct ClockStamperTests {
     private struct Edits {
-        var random: SplitMix64
+        var random: SeededRandom
 
         mutating func pick<Value>(_ values: [Value]) -> Value {
             values[Int.random(in: 0..<values.count, using: &random)]
@@ -58,7 +59,7 @@ struct ClockStamperTests {
 
     @Test(arguments: 0..<300)
     func `stamping bytes and stamping values give the same clocks, for edits of all kinds`(seed: UInt64) throws {
-        var edits = Edits(random: SplitMix64(seed: SplitMix64.mix(seed)))
+        var edits = Edits(random: SeededRandom(seed: SeededRandom.mix(seed)))
         var members = edits.members()
         var parent: DocumentBody?
         for step in 0..<25 {

@@ -1,15 +1,16 @@
 import SettleCore
+import SettleTesting
 
 /// Devices that change one document concurrently and exchange it, reproducible by a seed.
 struct ClockedWorld {
-    private var random: SplitMix64
+    private var random: SeededRandom
     private var clocks: [HybridClock]
     private var wall: [Int64]
     /// Each device's document.
     private(set) var versions: [JSONObject]
 
     init(seed: UInt64, devices: Int = 3, steps: Int = 30) {
-        random = SplitMix64(seed: SplitMix64.mix(seed))
+        random = SeededRandom(seed: SeededRandom.mix(seed))
         clocks = (0..<devices).map { HybridClock(device: "d\($0)") }
         wall = (0..<devices).map { _ in 1_000_000_000_000 }
         versions = (0..<devices).map { _ in ClockedDocument(JSONObject()).document }

@@ -1,4 +1,5 @@
 import SettleCore
+import SettleTesting
 import Testing
 
 @Suite struct RevisionSignatureFormTests {
@@ -61,7 +62,7 @@ import Testing
     }
 
     @Test func `every signature of 16 bytes is parsed from its text`() {
-        var random = SplitMix64(seed: 32)
+        var random = SeededRandom(seed: 32)
         for _ in 0..<500 {
             let signature = RevisionSignature(high: random.next(), low: random.next())
             #expect(RevisionSignature(signature.description) == signature)

@@ -1,25 +1,12 @@
+import SettleTesting
+
 @testable import SettleCore
-
-/// A generator of random numbers that gives the same ones for the same seed (SplitMix64).
-struct JSONSampleNumbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 /// Random JSON values and spellings for property tests.
 struct JSONSamples {
-    var numbers: JSONSampleNumbers
+    var numbers: SeededRandom
 
-    init(seed: UInt64) { numbers = JSONSampleNumbers(seed: seed) }
+    init(seed: UInt64) { numbers = SeededRandom(seed: seed) }
 
     mutating func value(depth: Int = 4) -> JSONValue {
         switch Int.random(in: 0..<(depth > 0 ? 9 : 6), using: &numbers) {

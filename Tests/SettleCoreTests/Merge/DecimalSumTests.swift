@@ -1,3 +1,4 @@
+import SettleTesting
 import Testing
 
 @testable import SettleCore
@@ -5,7 +6,7 @@ import Testing
 @Suite struct DecimalSumTests {
     @Test(arguments: Seeds.all)
     func `integers are added exactly`(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
+        var random = SeededRandom(seed: seed)
         for _ in 0..<50 {
             var sum = DecimalSum()
             var expected: Int128 = 0
@@ -22,7 +23,7 @@ import Testing
 
     @Test(arguments: Seeds.all)
     func `floats are added in any order to the same bits`(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
+        var random = SeededRandom(seed: seed)
         let numbers = (0..<5).map { _ in
             let mantissa = Double.random(in: -10...10, using: &random)
             let scale: [Double] = [1, 1e-3, 1e18, 1e-300, 1e300]

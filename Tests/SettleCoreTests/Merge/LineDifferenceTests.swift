@@ -1,3 +1,4 @@
+import SettleTesting
 import Testing
 
 @testable import SettleCore
@@ -5,7 +6,7 @@ import Testing
 @Suite struct LineDifferenceTests {
     @Test(arguments: Seeds.all)
     func `the edits turn one list into the other, and no shorter script exists`(seed: UInt64) throws {
-        var random = SplitMix64(seed: seed)
+        var random = SeededRandom(seed: seed)
         for _ in 0..<50 {
             let old = (0..<Int.random(in: 0...12, using: &random)).map { _ in Int.random(in: 0...3, using: &random) }
             let new = (0..<Int.random(in: 0...12, using: &random)).map { _ in Int.random(in: 0...3, using: &random) }

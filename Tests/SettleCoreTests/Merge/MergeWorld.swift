@@ -1,25 +1,26 @@
 import SettleCore
+import SettleTesting
 
 /// Random objects with concurrent edits, reproducible by a seed.
 struct MergeWorld {
-    private var random: SplitMix64
+    private var random: SeededRandom
     let base: JSONObject
     private(set) var versions: [JSONObject] = []
 
     /// Creates a world in which each version changes a percentage of its members.
     private init(seed: UInt64, versions count: Int, changes: Int) {
-        random = SplitMix64(seed: seed)
+        random = SeededRandom(seed: seed)
         base = Self.object(depth: 0, &random)
         for _ in 0..<count { versions.append(Self.edited(base, depth: 0, changes, &random)) }
     }
 
     /// Creates four worlds of one seed, from few clashes to many.
     static func worlds(seed: UInt64, versions: Int = 3) -> [MergeWorld] {
-        (0..<4).map { MergeWorld(seed: SplitMix64.mix(seed) &+ $0, versions: versions, changes: 5 + Int($0) * 12) }
+        (0..<4).map { MergeWorld(seed: SeededRandom.mix(seed) &+ $0, versions: versions, changes: 5 + Int($0) * 12) }
     }
 
     /// Numbers, strings, arrays with and without identities, and objects, under few names.
-    private static func object(depth: Int, _ random: inout SplitMix64) -> JSONObject {
+    private static func object(depth: Int, _ random: inout SeededRandom) -> JSONObject {
         var object = JSONObject()
         for name in ["a", "b", "c", "d", "e/f", "~"].shuffled(using: &random) where random.chance(60) {
             object[name] = value(depth: depth, &random)
@@ -30,7 +31,7 @@ struct MergeWorld {
         return object
     }
 
-    private static func value(depth: Int, _ random: inout SplitMix64) -> JSONValue {
+    private static func value(depth: Int, _ random: inout SeededRandom) -> JSONValue {
         switch Int.random(in: 0..<(depth < 3 ? 6 : 4), using: &random) {
         case 0: .null
         case 1: .bool(Bool.random(using: &random))
@@ -41,16 +42,16 @@ struct MergeWorld {
         }
     }
 
-    static func number(_ random: inout SplitMix64) -> JSONValue {
+    static func number(_ random: inout SeededRandom) -> JSONValue {
         let spellings = ["0", "-0", "1", "7", "-12", "0.1", "0.2", "1.0", "1e0", "-2.5e-3", "98765432109876543210"]
         return spellings.randomElement(using: &random).flatMap(JSONNumber.init(text:)).map(JSONValue.number) ?? 0
     }
 
-    private static func set(_ random: inout SplitMix64) -> JSONValue {
+    private static func set(_ random: inout SeededRandom) -> JSONValue {
         .array((0..<8).filter { _ in random.chance(40) }.map { .number(JSONNumber($0)) }.shuffled(using: &random))
     }
 
-    private static func elements(depth: Int, _ random: inout SplitMix64) -> JSONValue {
+    private static func elements(depth: Int, _ random: inout SeededRandom) -> JSONValue {
         let identities = (0..<5).filter { _ in random.chance(50) }.shuffled(using: &random)
         return .array(
             identities.map { identity in
@@ -62,7 +63,7 @@ struct MergeWorld {
 
     /// A copy with members changed, added, removed and moved.
     private static func edited(
-        _ object: JSONObject, depth: Int, _ changes: Int, _ random: inout SplitMix64
+        _ object: JSONObject, depth: Int, _ changes: Int, _ random: inout SeededRandom
     ) -> JSONObject {
         var edited = object
         for member in object where random.chance(changes) {

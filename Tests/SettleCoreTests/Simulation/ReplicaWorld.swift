@@ -1,4 +1,5 @@
 import SettleCore
+import SettleTesting
 
 /// A few replicas of one document that are edited independently, replicate at random, stem, and mark their revisions.
 ///
@@ -6,12 +7,12 @@ import SettleCore
 struct ReplicaWorld {
     private(set) var replicas: [RevisionTree]
     private(set) var log: [String] = []
-    var random: SplitMix64
+    var random: SeededRandom
     private var parents: [RevisionID: RevisionID?] = [:]
 
     /// Creates a world after a number of random steps.
     init(seed: UInt64, steps: Int = 40, stems: Bool = true) {
-        random = SplitMix64(seed: seed)
+        random = SeededRandom(seed: seed)
         replicas = [RevisionTree](repeating: RevisionTree(), count: 3)
         for _ in 0..<steps { step(stems: stems) }
     }
@@ -50,10 +51,11 @@ struct ReplicaWorld {
     /// The id of one of three possible edits, in one of CouchDB's forms.
     private mutating func name(on parent: RevisionID?, isDeleted: Bool) -> RevisionID {
         let content = UInt64.random(in: 0..<3, using: &random) * 2 + (isDeleted ? 1 : 0)
-        let above = parent.map { $0.signature.rawBytes.reduce($0.generation) { SplitMix64.mix($0 ^ UInt64($1)) } } ?? 7
-        let bits = SplitMix64.mix(above &+ content &* 0x9E37_79B9)
+        let above =
+            parent.map { $0.signature.rawBytes.reduce($0.generation) { SeededRandom.mix($0 ^ UInt64($1)) } } ?? 7
+        let bits = SeededRandom.mix(above &+ content &* 0x9E37_79B9)
         let generation = (parent?.generation ?? 0) + 1
-        let digest = RevisionSignature(high: bits, low: SplitMix64.mix(bits)).description
+        let digest = RevisionSignature(high: bits, low: SeededRandom.mix(bits)).description
         switch (bits >> 20) % 5 {
         case 0: return RevisionID(stringLiteral: "\(generation)-\(digest)01234567")
         case 1: return RevisionID(stringLiteral: "\(generation)-\(digest.prefix(3))")

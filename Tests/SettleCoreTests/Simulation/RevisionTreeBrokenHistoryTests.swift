@@ -1,10 +1,11 @@
 import SettleCore
+import SettleTesting
 import Testing
 
 /// Peers that lie about parents: revision ids don't prevent that, so a tree must stay valid and peers must agree.
 @Suite struct RevisionTreeBrokenHistoryTests {
     /// Paths through so few revisions that they often contradict each other.
-    private static func paths(_ count: Int, using random: inout SplitMix64) -> [RevisionHistory] {
+    private static func paths(_ count: Int, using random: inout SeededRandom) -> [RevisionHistory] {
         (0..<count).map { _ in
             let start = Int.random(in: 1...5, using: &random)
             let length = Int.random(in: 1...start, using: &random)
@@ -22,7 +23,7 @@ import Testing
     // SEMANTICS 62
     @Test(arguments: Seeds.all)
     func `contradicting paths give one tree in every order`(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
+        var random = SeededRandom(seed: seed)
         for _ in 0..<10 {
             let paths = Self.paths(6, using: &random)
             let expected = Self.tree(of: paths)
@@ -36,7 +37,7 @@ import Testing
 
     @Test(arguments: Seeds.all)
     func `merging contradicting trees is commutative, associative and idempotent`(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
+        var random = SeededRandom(seed: seed)
         for _ in 0..<10 {
             let first = Self.tree(of: Self.paths(3, using: &random))
             let second = Self.tree(of: Self.paths(3, using: &random))
@@ -51,7 +52,7 @@ import Testing
 
     @Test(arguments: Seeds.all)
     func `a tree of contradicting paths stays valid through every operation`(seed: UInt64) throws {
-        var random = SplitMix64(seed: seed)
+        var random = SeededRandom(seed: seed)
         var tree = RevisionTree()
         var other = RevisionTree()
         for step in 0..<60 {

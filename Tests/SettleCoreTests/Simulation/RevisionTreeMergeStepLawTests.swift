@@ -1,3 +1,4 @@
+import SettleTesting
 import Testing
 
 @testable import SettleCore
@@ -81,7 +82,7 @@ import Testing
 
     @Test(arguments: Seeds.all)
     func `the order of leaves and closings changes only which leaf stands for the result`(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
+        var random = SeededRandom(seed: seed)
         for (tree, leaves, closed) in questions(seed) {
             let known = groups(tree.mergeSteps(of: leaves, closed: closed), leaves)
             for _ in 0..<5 {

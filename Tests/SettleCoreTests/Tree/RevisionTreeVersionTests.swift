@@ -1,3 +1,4 @@
+import SettleTesting
 import Testing
 
 @testable import SettleCore
@@ -39,7 +40,7 @@ struct RevisionTreeVersionTests {
 
     @Test(arguments: 1...100)
     func `of each device the latest version stays, and of the ids the latest one, without a body`(seed: Int) throws {
-        var random = SplitMix64(seed: UInt64(seed))
+        var random = SeededRandom(seed: UInt64(seed))
         let limit = Int.random(in: 1...4, using: &random)
         var tree = RevisionTree()
         var (path, removed): ([RevisionID], Set<UInt64>) = ([], [])

@@ -21,8 +21,8 @@ struct RandomDatabase {
     private mutating func attachments() throws -> [DocumentAttachment] {
         guard random.oneIn(3) else { return [] }
         let length = [0, 10, 60_000, 70_000, 400_000][random.below(5)]
-        let seed = UInt8(truncatingIfNeeded: random.below(4))
-        let content = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) &+ seed }
+        var noise = SeededRandom(seed: UInt64(random.below(4)))
+        let content = noise.compressibleBytes(length)
         let type = random.oneIn(2) ? "text/plain" : "image/png"
         return [try database.makeAttachment("x", contentType: type, content: content)]
     }

@@ -1,5 +1,6 @@
 import SettleCore
 import SettlePlatform
+import SettleTesting
 
 /// Writes values in Fleece, for tests: children before their containers, and pointers back to them.
 struct FleeceWriter {
@@ -131,23 +132,8 @@ struct FleeceWriter {
     }
 }
 
-/// Numbers from a seed.
-struct SeededNumbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-
-    /// A number below a bound.
-    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-
+/// Random JSON.
+extension SeededRandom {
     /// A text.
     mutating func text() -> String {
         let pieces = ["a", "Z", "0", " ", "é", "😄", "\"", "\\", "\u{1}", "name", "a longer piece of text", "~", "/"]

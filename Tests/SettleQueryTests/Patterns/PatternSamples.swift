@@ -1,8 +1,10 @@
+import SettleTesting
+
 /// Random patterns of Perl's language, and texts that they may occur in.
 struct PatternSamples {
-    private var random: Numbers
+    private var random: SeededRandom
 
-    init(seed: UInt64) { random = Numbers(state: seed) }
+    init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
     private static let items = [
         "a", "b", "c", "A", "B", "é", "\n", "1", " ", "_", ".", ".", "^", "$", #"\d"#, #"\D"#, #"\w"#, #"\W"#, #"\s"#,
@@ -46,16 +48,4 @@ struct PatternSamples {
     }
 
     mutating func text() -> String { (0..<below(9)).map { _ in Self.letters[below(Self.letters.count)] }.joined() }
-}
-
-/// Random numbers that are the same for the same seed on every machine: SplitMix64.
-private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return bits ^ (bits >> 31)
-    }
 }

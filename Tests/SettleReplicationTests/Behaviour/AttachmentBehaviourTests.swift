@@ -7,7 +7,7 @@ import Testing
 struct AttachmentBehaviourTests {
     private static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
         var random = SeededRandom(seed: seed)
-        return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        return random.bytes(count)
     }
 
     @Test(arguments: PeerPair.everywhere)

@@ -86,7 +86,7 @@ struct GuideBehaviourTests {
     func `progress includes bytes, because documents alone say little`(pair: PeerPair) async throws {
         let (here, there) = try await pair.make()
         var random = SeededRandom(seed: 4)
-        let content = (0..<300_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        let content = random.bytes(300_000)
         var document = Document(id: "picture", body: ["n": 1])
         document.attach(try here.database.makeAttachment("a", contentType: "image/png", content: content))
         try here.database.save(document, onConflict: .fail)

@@ -15,7 +15,7 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
         var generator = SeededRandom(seed: 11)
-        bytes = (0..<900_000).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        bytes = generator.bytes(900_000)
     }
 
     private func open() throws -> Database { try Database.openOrCreate(folder("notes.settle")) }

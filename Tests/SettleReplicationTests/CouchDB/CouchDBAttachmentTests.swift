@@ -23,7 +23,7 @@ import Testing
 
     private func random(_ count: Int) -> [UInt8] {
         var generator = SeededRandom(seed: 7)
-        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        return generator.bytes(count)
     }
 
     @Test(arguments: ServerKind.all)

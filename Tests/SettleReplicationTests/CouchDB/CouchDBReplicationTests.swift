@@ -24,7 +24,7 @@ import Testing
             ])
         }
         var generator = SeededRandom(seed: 3)
-        let large = (0..<300_000).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let large = generator.bytes(300_000)
         let text = Array(String(repeating: "to be or not to be, ", count: 3000).utf8)
         for (name, attachments) in [
             ("small", [("s", "image/png", [1, 2, 3])]), ("text", [("t", "text/plain", text)]),

@@ -85,7 +85,7 @@ struct FaultRound {
             case 2:
                 var document = try database.document(id) ?? Document(id: id)
                 let length = Int.random(in: 1...60_000, using: &random)
-                let content = (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+                let content = random.bytes(length)
                 document.attach(try database.makeAttachment("a", contentType: "image/png", content: content))
                 try database.save(document, onConflict: .lastWriteWins)
             default: try database.put(id, ["n": number])

@@ -1,3 +1,5 @@
+import SettleTesting
+
 @testable import SettleServer
 
 /// A request of a known form, with its expected properties.
@@ -16,7 +18,7 @@ struct FormedRequest {
 
     /// Makes a request from a seed, with revisions that the server has returned.
     static func make(seed: UInt64, revisions: [String]) -> FormedRequest {
-        var maker = FormedRequestMaker(grammar: Grammar(choices: RandomChoices(seed: seed), revisions: revisions))
+        var maker = FormedRequestMaker(grammar: Grammar(choices: SeededRandom(seed: seed), revisions: revisions))
         return maker.next()
     }
 }

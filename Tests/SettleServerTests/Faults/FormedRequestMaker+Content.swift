@@ -1,20 +1,22 @@
+import SettleTesting
+
 extension FormedRequestMaker {
     /// The body for a form; adds its content type to the fields.
     mutating func content(_ form: RequestForm, _ fields: inout [String]) -> [UInt8]? {
         var type = "application/json"
         var text = ""
         switch form.body {
-        case .none: text = grammar.choices.pick(["", "{}"])
+        case .none: text = grammar.choices.one(["", "{}"])
         case .document:
             text = grammar.document(hasID: true)
             if form.path.contains("_design") { text = design() }
-        case .user: text = grammar.choices.once(in: 4) ? grammar.document(hasID: true) : grammar.user()
+        case .user: text = grammar.choices.oneIn(4) ? grammar.document(hasID: true) : grammar.user()
         case .documents:
             var members = [
-                ("docs", grammar.list(5) { $0.choices.once(in: 40) ? $0.value() : $0.document(hasID: true) })
+                ("docs", grammar.list(5) { $0.choices.oneIn(40) ? $0.value() : $0.document(hasID: true) })
             ]
-            if grammar.choices.once(in: 3) {
-                members.append(("new_edits", grammar.choices.pick(["false", "true", "null"])))
+            if grammar.choices.oneIn(3) {
+                members.append(("new_edits", grammar.choices.one(["false", "true", "null"])))
             }
             text = grammar.object(members)
         case .bulkGet:
@@ -23,8 +25,8 @@ extension FormedRequestMaker {
                     "docs",
                     grammar.list(4) { grammar in
                         var members = [("id", grammar.text(grammar.id()))]
-                        if grammar.choices.once(in: 2) { members.append(("rev", grammar.text(grammar.revision()))) }
-                        if grammar.choices.once(in: 5) {
+                        if grammar.choices.oneIn(2) { members.append(("rev", grammar.text(grammar.revision()))) }
+                        if grammar.choices.oneIn(5) {
                             members.append(("atts_since", grammar.list(2) { $0.text($0.revision()) }))
                         }
                         return grammar.object(members)
@@ -37,7 +39,7 @@ extension FormedRequestMaker {
                     (grammar.id(), grammar.list(3) { $0.text($0.revision()) })
                 })
         case .keys:
-            text = grammar.object([("keys", grammar.list(4) { $0.choices.once(in: 8) ? $0.value() : $0.text($0.id()) })]
+            text = grammar.object([("keys", grammar.list(4) { $0.choices.oneIn(8) ? $0.value() : $0.text($0.id()) })]
             )
         case .queries:
             text = grammar.object([
@@ -45,7 +47,7 @@ extension FormedRequestMaker {
                     "queries",
                     grammar.list(3) { grammar in
                         grammar.object([
-                            (grammar.choices.pick(["limit", "skip", "key", "keys", "descending"]), grammar.value(1))
+                            (grammar.choices.one(["limit", "skip", "key", "keys", "descending"]), grammar.value(1))
                         ])
                     }
                 )
@@ -57,26 +59,26 @@ extension FormedRequestMaker {
             text = grammar.object([
                 (
                     "docids",
-                    grammar.list(3) { $0.choices.once(in: 8) ? $0.value() : $0.choices.pick(["\"a\"", "\"b\""]) }
+                    grammar.list(3) { $0.choices.oneIn(8) ? $0.value() : $0.choices.one(["\"a\"", "\"b\""]) }
                 )
             ])
         case .security:
             let group = { (grammar: inout Grammar) in
-                grammar.choices.pick([
+                grammar.choices.one([
                     #"{"names":["mia"],"roles":[]}"#, #"{"roles":["_admin"]}"#, "{}", "null", #"{"names":[1]}"#,
                 ])
             }
             text = grammar.object([("members", group(&grammar)), ("admins", #"{"roles":["_admin"]}"#)])
         case .access:
             text = grammar.object([
-                ("user", grammar.choices.pick(["\"mia\"", "\"admin\"", "null", "5", "\"\""])),
-                ("security", grammar.choices.pick(["{}", #"{"members":{"names":["mia"]}}"#, "[]", "null"])),
+                ("user", grammar.choices.one(["\"mia\"", "\"admin\"", "null", "5", "\"\""])),
+                ("security", grammar.choices.one(["{}", #"{"members":{"names":["mia"]}}"#, "[]", "null"])),
             ])
         case .number:
-            text = grammar.choices.pick([
+            text = grammar.choices.one([
                 "1", "5", "1000", "0", "-1", "\"true\"", "\"x\"", "1.5", "99999999999999999999",
             ])
-        case .boolean: text = grammar.choices.pick(["true", "true", "true", "false", "1", "\"true\""])
+        case .boolean: text = grammar.choices.one(["true", "true", "true", "false", "1", "\"true\""])
         case .settling: text = grammar.settling()
         case .trial: text = grammar.trial()
         case .localChanges:
@@ -93,7 +95,7 @@ extension FormedRequestMaker {
                                         ("attribute", grammar.text(grammar.id())), ("value", grammar.value()),
                                         (
                                             "timestamp",
-                                            grammar.choices.pick([
+                                            grammar.choices.one([
                                                 "1", "1423083473", "1423083473.5", "1e12", "-1", "\"1\"",
                                             ])
                                         ),
@@ -105,33 +107,33 @@ extension FormedRequestMaker {
                 )
             ])
         case .form:
-            type = grammar.choices.pick(["application/json", "application/x-www-form-urlencoded"])
+            type = grammar.choices.one(["application/json", "application/x-www-form-urlencoded"])
             text =
                 type.hasSuffix("json")
-                ? #"{"name":"mia","password":"pw"}"# : "name=mia&password=\(grammar.choices.pick(["pw", "x"]))"
+                ? #"{"name":"mia","password":"pw"}"# : "name=mia&password=\(grammar.choices.one(["pw", "x"]))"
         case .parts: (type, text) = ("multipart/related; boundary=\"b\"", grammar.parts())
         case .bytes:
-            type = grammar.choices.pick(["image/x", "text/plain", "application/octet-stream"])
+            type = grammar.choices.one(["image/x", "text/plain", "application/octet-stream"])
             text = String(
-                repeating: grammar.choices.pick(["a", "bc", "\u{0}"]),
-                count: grammar.choices.pick([0, 1, 10, 1000, 70_000]))
+                repeating: grammar.choices.one(["a", "bc", "\u{0}"]),
+                count: grammar.choices.one([0, 1, 10, 1000, 70_000]))
         }
-        if grammar.choices.once(in: 25) {
-            type = grammar.choices.pick(["text/plain", "application/json; charset=utf-8", "multipart/related;"])
+        if grammar.choices.oneIn(25) {
+            type = grammar.choices.one(["text/plain", "application/json; charset=utf-8", "multipart/related;"])
         }
         fields.append("Content-Type: \(type)")
         return Array(text.utf8)
     }
 
     private mutating func design() -> String {
-        grammar.choices.pick([
+        grammar.choices.one([
             #"{"views":{"v":{"map":"function(d){emit(1)}","reduce":"_count"}}}"#, #"{"filters":{"f":"function(){}"}}"#,
             #"{"views":1}"#, grammar.document(hasID: false),
         ])
     }
 
     private mutating func changes() -> String {
-        grammar.choices.pick([
+        grammar.choices.one([
             #"{"doc_ids":["a","b"]}"#, #"{"selector":{"v":{"$gt":1}},"fields":["_id","v.w"]}"#, "{}", "",
             #"{"selector":{"$or":[{"v":{"$regex":"^l(o|x)+"}},{"w":{"$elemMatch":{"$eq":1}}}]}}"#,
             #"{"selector":{"$odd":1}}"#,

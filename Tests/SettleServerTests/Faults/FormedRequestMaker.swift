@@ -2,6 +2,7 @@ import Foundation
 import Settle
 import SettleDatabase
 import SettleHTTP
+import SettleTesting
 
 @testable import SettleServer
 
@@ -10,14 +11,14 @@ struct FormedRequestMaker {
     var grammar: Grammar
 
     mutating func next() -> FormedRequest {
-        let sender = grammar.choices.pick([FormedRequest.Sender.admin, .admin, .admin, .member, .member, .nobody])
+        let sender = grammar.choices.one([FormedRequest.Sender.admin, .admin, .admin, .member, .member, .nobody])
         var (bytes, method, target) = request(sender)
         var isWhole = true
-        if grammar.choices.once(in: 16) {
+        if grammar.choices.oneIn(16) {
             bytes += request(sender).bytes
             isWhole = false
         }
-        if grammar.choices.once(in: 4) {
+        if grammar.choices.oneIn(4) {
             isWhole = false
             for _ in 0...grammar.choices.below(3) { spoil(&bytes) }
         }
@@ -29,34 +30,34 @@ struct FormedRequestMaker {
     }
 
     private mutating func request(_ sender: FormedRequest.Sender) -> (bytes: [UInt8], method: String, target: String) {
-        let form = grammar.choices.pick(RequestForm.all)
+        let form = grammar.choices.one(RequestForm.all)
         var method =
-            grammar.choices.once(in: 25)
-            ? grammar.choices.pick(["PUT", "POST", "DELETE", "GET", "COPY", "OPTIONS"])
-            : grammar.choices.pick(form.methods)
+            grammar.choices.oneIn(25)
+            ? grammar.choices.one(["PUT", "POST", "DELETE", "GET", "COPY", "OPTIONS"])
+            : grammar.choices.one(form.methods)
         var target = filled(form.path)
         let count = form.query.isEmpty ? 0 : grammar.choices.below(4)
-        let query = (0..<count).map { _ in filled(grammar.choices.pick(form.query)) }
-        if !query.isEmpty { target += "?" + query.joined(separator: grammar.choices.once(in: 20) ? ";" : "&") }
-        if grammar.choices.once(in: 15) { target = respelled(target) }
+        let query = (0..<count).map { _ in filled(grammar.choices.one(form.query)) }
+        if !query.isEmpty { target += "?" + query.joined(separator: grammar.choices.oneIn(20) ? ";" : "&") }
+        if grammar.choices.oneIn(15) { target = respelled(target) }
         var fields = ["Host: test"]
         switch sender {
         case .admin: fields.append("Authorization: Basic YWRtaW46YWRtaW4=")
         case .member: fields.append("Authorization: Basic bWlhOnB3")
         case .nobody: break
         }
-        var body = ["PUT", "POST"].contains(method) || grammar.choices.once(in: 30) ? content(form, &fields) : nil
+        var body = ["PUT", "POST"].contains(method) || grammar.choices.oneIn(30) ? content(form, &fields) : nil
         if method == "COPY" {
             fields.append(
-                "Destination: \(grammar.name())\(grammar.choices.once(in: 3) ? "?rev=\(grammar.revision())" : "")")
+                "Destination: \(grammar.name())\(grammar.choices.oneIn(3) ? "?rev=\(grammar.revision())" : "")")
         }
         for _ in 0..<grammar.choices.below(3) { fields.append(field()) }
-        if grammar.choices.once(in: 40) {
+        if grammar.choices.oneIn(40) {
             fields.append("X-HTTP-Method-Override: \(method)")
             method = "POST"
             body = body ?? []
         }
-        if let plain = body, grammar.choices.once(in: 12) {
+        if let plain = body, grammar.choices.oneIn(12) {
             body = compressed(plain)
             fields.append("Content-Encoding: gzip")
         }
@@ -74,14 +75,14 @@ struct FormedRequestMaker {
 
     private static let places: [(String, @Sendable (inout Grammar) -> String)] = [
         ("{db}", { $0.database() }), ("{doc}", { $0.name() }), ("{file}", { $0.file() }), ("{rev}", { $0.revision() }),
-        ("{n}", { $0.choices.pick(["0", "1", "2", "10", "99999999999999999999", "-1"]) }),
+        ("{n}", { $0.choices.one(["0", "1", "2", "10", "99999999999999999999", "-1"]) }),
     ]
 
     /// The same target with escaped letters or doubled slashes.
     private mutating func respelled(_ target: String) -> String {
         var result = ""
         for character in target {
-            guard let byte = character.asciiValue, grammar.choices.once(in: 8) else {
+            guard let byte = character.asciiValue, grammar.choices.oneIn(8) else {
                 result.append(character)
                 continue
             }
@@ -97,11 +98,11 @@ struct FormedRequestMaker {
     }
 
     private mutating func field() -> String {
-        grammar.choices.pick([
+        grammar.choices.one([
             "Accept: application/json", "Accept: multipart/mixed", "Accept: */*",
             "Accept: multipart/related;q=0, text/*",
             "Accept-Encoding: gzip", "If-Match: \"\(grammar.revision())\"", "If-None-Match: \"\(grammar.revision())\"",
-            "Range: bytes=\(grammar.choices.pick(["0-0", "1-", "-2", "0-1,3-4", "5-2", "-", "9999999999999999999-"]))",
+            "Range: bytes=\(grammar.choices.one(["0-0", "1-", "-2", "0-1,3-4", "5-2", "-", "9999999999999999999-"]))",
             "Expect: 100-continue", "Connection: close", "Last-Event-ID: 1", "X-Couch-Full-Commit: false",
             "Origin: http://a.b",
             "Cookie: AuthSession=bWlhOjY1RjAwMDAwOmFiY2RlZmdoaWprbG1ub3BxcnN0", "X-CouchDB-WWW-Authenticate: Cookie",
@@ -117,7 +118,7 @@ struct FormedRequestMaker {
 
     private mutating func framed(_ head: String, _ body: [UInt8]?) -> [UInt8] {
         guard let body else { return Array("\(head)\r\n".utf8) }
-        guard grammar.choices.once(in: 5) else {
+        guard grammar.choices.oneIn(5) else {
             return Array("\(head)Content-Length: \(body.count)\r\n\r\n".utf8) + body
         }
         var bytes = Array("\(head)Transfer-Encoding: chunked\r\n\r\n".utf8)
@@ -132,11 +133,11 @@ struct FormedRequestMaker {
 
     private mutating func spoil(_ bytes: inout [UInt8]) {
         guard bytes.count > 4 else { return }
-        let position = grammar.choices.below(grammar.choices.once(in: 2) ? min(bytes.count, 120) : bytes.count)
+        let position = grammar.choices.below(grammar.choices.oneIn(2) ? min(bytes.count, 120) : bytes.count)
         let lines = bytes.indices.filter { bytes[$0] == 10 }
         switch grammar.choices.below(7) {
         case 0: bytes[position] ^= 1 << UInt8(grammar.choices.below(8))
-        case 1: bytes[position] = grammar.choices.pick([0, 9, 10, 13, 32, 0x22, 0x25, 0x2F, 0x3A, 0x7F, 0x80, 0xFF])
+        case 1: bytes[position] = grammar.choices.one([0, 9, 10, 13, 32, 0x22, 0x25, 0x2F, 0x3A, 0x7F, 0x80, 0xFF])
         case 2: bytes.removeLast(bytes.count - position)
         case 3: bytes.removeSubrange(position..<min(position + 1 + grammar.choices.below(8), bytes.count))
         case 4 where lines.count > 2:
@@ -144,7 +145,7 @@ struct FormedRequestMaker {
             let index = grammar.choices.below(min(lines.count - 1, 6))
             bytes.insert(contentsOf: Array(bytes[lines[index] + 1...lines[index + 1]]), at: lines[index] + 1)
         case 5 where lines.count > 1:
-            let wrong = grammar.choices.pick([
+            let wrong = grammar.choices.one([
                 "Content-Length: 7\r\n", "Transfer-Encoding: chunked\r\n", "X-\u{E4}: \u{1}\r\n",
             ])
             bytes.insert(contentsOf: Array(wrong.utf8), at: lines[0] + 1)

@@ -1,8 +1,10 @@
+import SettleTesting
+
 /// Nearly valid queries and index definitions.
 extension Grammar {
     /// A body of `_find`.
     mutating func find() -> String {
-        var members = [("selector", choices.once(in: 20) ? value() : selector(3))]
+        var members = [("selector", choices.oneIn(20) ? value() : selector(3))]
         for (name, values) in [
             ("limit", ["0", "1", "5", "-1", "1.5", "99999999999999999999", "\"x\"", "null"]),
             ("skip", ["0", "2", "-5", "99999999999999999999"]),
@@ -20,12 +22,12 @@ extension Grammar {
             ("r", ["1", "2", "0"]), ("conflicts", ["true", "1"]), ("update", ["false", "true"]),
             ("stale", ["\"ok\"", "5"]), ("execution_stats", ["true"]), ("allow_fallback", ["false"]),
             ("partition", ["\"\"", "\"p\""]), ("stable", ["true"]), ("x", ["1"]),
-        ] where choices.once(in: 5) { members.append((name, choices.pick(values))) }
+        ] where choices.oneIn(5) { members.append((name, choices.one(values))) }
         return object(members)
     }
 
     private mutating func selector(_ depth: Int) -> String {
-        guard depth > 0, choices.once(in: 2) else { return condition() }
+        guard depth > 0, choices.oneIn(2) else { return condition() }
         switch choices.below(5) {
         case 0: return object([("$and", list(3) { $0.selector(depth - 1) })])
         case 1: return object([("$or", list(3) { $0.selector(depth - 1) })])
@@ -40,9 +42,9 @@ extension Grammar {
             "$lt", "$lte", "$eq", "$ne", "$gte", "$gt", "$in", "$nin", "$exists", "$type", "$mod", "$regex",
             "$beginsWith", "$all", "$size", "$elemMatch", "$allMatch", "$keyMapMatch", "$text", "$foo",
         ]
-        let argument = choices.once(in: 4) ? list(2) { $0.value(1) } : value(1)
-        let path = choices.pick(["v", "w", "v.w", "_id", "_rev", "tags.0", "", "a..b", "\\\\"])
-        return object([(path, object([(choices.pick(operators), argument)]))])
+        let argument = choices.oneIn(4) ? list(2) { $0.value(1) } : value(1)
+        let path = choices.one(["v", "w", "v.w", "_id", "_rev", "tags.0", "", "a..b", "\\\\"])
+        return object([(path, object([(choices.one(operators), argument)]))])
     }
 
     /// A body of `_index`.
@@ -50,19 +52,19 @@ extension Grammar {
         var definition = [
             (
                 "fields",
-                choices.once(in: 8)
+                choices.oneIn(8)
                     ? value()
-                    : list(3) { $0.choices.pick(["\"v\"", "\"w\"", "{\"v\":\"desc\"}", "\"v.w\"", "\"_id\"", "1"]) }
+                    : list(3) { $0.choices.one(["\"v\"", "\"w\"", "{\"v\":\"desc\"}", "\"v.w\"", "\"_id\"", "1"]) }
             )
         ]
-        if choices.once(in: 4) { definition.append(("partial_filter_selector", selector(2))) }
-        var members = [("index", choices.once(in: 15) ? value() : object(definition))]
-        if choices.once(in: 2) {
-            members.append(("ddoc", choices.pick(["\"a\"", "\"b\"", "\"_design/a\"", "\"\"", "1"])))
+        if choices.oneIn(4) { definition.append(("partial_filter_selector", selector(2))) }
+        var members = [("index", choices.oneIn(15) ? value() : object(definition))]
+        if choices.oneIn(2) {
+            members.append(("ddoc", choices.one(["\"a\"", "\"b\"", "\"_design/a\"", "\"\"", "1"])))
         }
-        if choices.once(in: 2) { members.append(("name", choices.pick(["\"b\"", "\"c\"", "\"\"", "null"]))) }
-        if choices.once(in: 8) { members.append(("type", choices.pick(["\"json\"", "\"text\"", "\"x\"", "3"]))) }
-        if choices.once(in: 8) { members.append(("partitioned", choices.pick(["true", "false", "1"]))) }
+        if choices.oneIn(2) { members.append(("name", choices.one(["\"b\"", "\"c\"", "\"\"", "null"]))) }
+        if choices.oneIn(8) { members.append(("type", choices.one(["\"json\"", "\"text\"", "\"x\"", "3"]))) }
+        if choices.oneIn(8) { members.append(("partitioned", choices.one(["true", "false", "1"]))) }
         return object(members)
     }
 
@@ -70,23 +72,23 @@ extension Grammar {
     mutating func settling() -> String {
         let policies = ["threeWayMerge", "deletesWin", "keepAll", "latestDocumentWins", "x"]
         let policy =
-            choices.once(in: 2)
-            ? text(choices.pick(policies))
+            choices.oneIn(2)
+            ? text(choices.one(policies))
             : object([
-                ("name", text(choices.pick(policies))), ("rules", object([("/" + plain(), text(rule()))])),
+                ("name", text(choices.one(policies))), ("rules", object([("/" + plain(), text(rule()))])),
                 ("on_clash", text(rule())),
             ])
-        let pick = choices.pick([
+        let pick = choices.one([
             "{\"rev\":\"\(revision())\"}", "{\"value\":\(value())}", "{\"removed\":true}", "{\"base\":true}", "1",
         ])
         return object([
-            choices.pick([
+            choices.one([
                 ("policy", policy), ("policy", policy), ("keep", text(revision())), ("delete", "true"),
                 ("doc", document(hasID: false)),
             ]), ("picks", object([("/" + plain(), pick)])), ("leaves", "[\"\(revision())\"]"),
-            ("dry_run", choices.pick(["true", "false", "1"])), ("limit", choices.pick(["1", "0", "-1", "\"2\""])),
-            ("kind", text(choices.pick(["branches", "all", "x"]))), ("startkey", value()),
-            ("may_delete", choices.pick(["true", "false", "1"])),
+            ("dry_run", choices.one(["true", "false", "1"])), ("limit", choices.one(["1", "0", "-1", "\"2\""])),
+            ("kind", text(choices.one(["branches", "all", "x"]))), ("startkey", value()),
+            ("may_delete", choices.one(["true", "false", "1"])),
         ])
     }
 
@@ -95,7 +97,7 @@ extension Grammar {
         object([
             (
                 "functions",
-                choices.pick([
+                choices.one([
                     "\"stored\"", "{\"map\":\"function (doc) { emit(doc.a, 1); }\"}", "{\"map\":\"function (doc) {\"}",
                     "{\"map\":\"function (doc) { emit(doc.a); }\",\"reduce\":\"_sum\"}",
                     "{\"filter\":\"function (doc, req) { return doc.a; }\"}",
@@ -104,17 +106,17 @@ extension Grammar {
             ), ("modules", value()), ("query", value()),
             (
                 "docs",
-                choices.pick([
+                choices.one([
                     "{\"limit\":2}", "{\"selector\":{\"a\":1}}", "{\"ids\":[\"a\"]}", "{\"given\":[\(value())]}", "1",
                 ])
             ),
-            ("text", text(choices.pick(["a > 1", "a = ", "(", "a in [1, 2]"]))), ("user", value()),
+            ("text", text(choices.one(["a > 1", "a = ", "(", "a in [1, 2]"]))), ("user", value()),
         ])
     }
 
-    private mutating func plain() -> String { choices.pick(["a", "b", "n", "_attachments/a", "~2", ""]) }
+    private mutating func plain() -> String { choices.one(["a", "b", "n", "_attachments/a", "~2", ""]) }
 
     private mutating func rule() -> String {
-        choices.pick(["winner", "sum", "union", "lines", "leave", "array:id", "x"])
+        choices.one(["winner", "sum", "union", "lines", "leave", "array:id", "x"])
     }
 }

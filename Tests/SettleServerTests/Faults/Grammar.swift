@@ -1,10 +1,16 @@
 import Foundation
 import Settle
 import SettleDatabase
+import SettleTesting
+
+extension SeededRandom {
+    /// A random element of an array that is not empty.
+    mutating func one<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+}
 
 /// Parts of valid requests: names, revisions, JSON, and bodies of documents; a few of them odd.
 struct Grammar {
-    var choices: RandomChoices
+    var choices: SeededRandom
     /// Revisions that the server has returned, newest last.
     let revisions: [String]
 
@@ -19,40 +25,40 @@ struct Grammar {
     ]
 
     mutating func database() -> String {
-        choices.once(in: 4) ? choices.pick(Self.databases) : choices.pick(["db", "db", "db", "two"])
+        choices.oneIn(4) ? choices.one(Self.databases) : choices.one(["db", "db", "db", "two"])
     }
 
     mutating func name() -> String {
-        if choices.once(in: 60) { return String(repeating: "n", count: 3000) }
-        return choices.once(in: 2) ? "d\(choices.below(40))" : choices.pick(Self.names)
+        if choices.oneIn(60) { return String(repeating: "n", count: 3000) }
+        return choices.oneIn(2) ? "d\(choices.below(40))" : choices.one(Self.names)
     }
 
-    mutating func file() -> String { choices.pick(Self.files) }
+    mutating func file() -> String { choices.one(Self.files) }
 
     /// The name as a body has it.
-    mutating func id() -> String { choices.once(in: 12) ? "_local/" + plainName() : plainName() }
+    mutating func id() -> String { choices.oneIn(12) ? "_local/" + plainName() : plainName() }
 
     private mutating func plainName() -> String { name().removingPercentEncoding ?? "b\u{FFFD}" }
 
     mutating func revision() -> String {
         switch choices.below(12) {
-        case 0: choices.pick(["1-a", "0-1", "x", "", "1-", "-1", "99999999999999999999-a", "2-\u{E4}", "0-0"])
+        case 0: choices.one(["1-a", "0-1", "x", "", "1-", "-1", "99999999999999999999-a", "2-\u{E4}", "0-0"])
         case 1:
-            "\(choices.below(4) + 1)-\(String(repeating: choices.pick(["a", "b", "0f"]), count: 16 << choices.below(2)))"
-        default: revisions.isEmpty ? "1-967a00dff5e02add41819138abb3284d" : choices.pick(revisions)
+            "\(choices.below(4) + 1)-\(String(repeating: choices.one(["a", "b", "0f"]), count: 16 << choices.below(2)))"
+        default: revisions.isEmpty ? "1-967a00dff5e02add41819138abb3284d" : choices.one(revisions)
         }
     }
 
     /// Any JSON value.
     mutating func value(_ depth: Int = 3) -> String {
         switch choices.below(depth > 0 ? 10 : 7) {
-        case 0: return choices.pick(["null", "true", "false"])
+        case 0: return choices.one(["null", "true", "false"])
         case 1:
-            return choices.pick([
+            return choices.one([
                 "0", "-0", "1e3", "1.5", "-0.0", "1e-7", "12345678901234567890123", "1E40", "5e-324",
             ])
         case 2...4:
-            return text(choices.pick(["", "x", "\u{E4}\u{1F600}", "a\nb", "\u{0}", "long long text", "ok", "a@b"]))
+            return text(choices.one(["", "x", "\u{E4}\u{1F600}", "a\nb", "\u{0}", "long long text", "ok", "a@b"]))
         case 5: return "\"\\u00e4\\ud83d\\ude00\\/\""
         case 6: return "\(choices.below(1000))"
         case 7: return "[" + (0..<choices.below(4)).map { _ in value(depth - 1) }.joined(separator: ",") + "]"
@@ -75,19 +81,19 @@ struct Grammar {
     /// A document, as JSON text.
     mutating func document(hasID: Bool) -> String {
         var members: [(String, String)] = []
-        if hasID, !choices.once(in: 6) { members.append(("_id", text(id()))) }
-        if choices.once(in: 4) { members.append(("_rev", text(revision()))) }
-        if choices.once(in: 8) { members.append(("_deleted", choices.pick(["true", "false", "1"]))) }
-        if choices.once(in: 4) { members.append(("_attachments", attachments())) }
-        if choices.once(in: 10) {
-            let ids = list(4) { $0.text($0.choices.pick(["a", "b", String(repeating: "c", count: 32)])) }
+        if hasID, !choices.oneIn(6) { members.append(("_id", text(id()))) }
+        if choices.oneIn(4) { members.append(("_rev", text(revision()))) }
+        if choices.oneIn(8) { members.append(("_deleted", choices.one(["true", "false", "1"]))) }
+        if choices.oneIn(4) { members.append(("_attachments", attachments())) }
+        if choices.oneIn(10) {
+            let ids = list(4) { $0.text($0.choices.one(["a", "b", String(repeating: "c", count: 32)])) }
             members.append(("_revisions", object([("start", "\(choices.below(6))"), ("ids", ids)])))
         }
-        if choices.once(in: 12) {
-            members.append((choices.pick(["_conflicts", "_odd", "_local_seq", "_revs_info"]), value()))
+        if choices.oneIn(12) {
+            members.append((choices.one(["_conflicts", "_odd", "_local_seq", "_revs_info"]), value()))
         }
         for _ in 0..<choices.below(4) {
-            members.append((choices.pick(["v", "w", "name", "type", "\u{E4}", ""]), value()))
+            members.append((choices.one(["v", "w", "name", "type", "\u{E4}", ""]), value()))
         }
         return object(members)
     }
@@ -95,14 +101,14 @@ struct Grammar {
     private mutating func attachments() -> String {
         object(
             (0..<choices.below(3)).map { _ in
-                let data = choices.pick(["eA==", "", "aGVsbG8=", "!!", "YWJj\\nZGVm"])
-                let content = choices.pick([
+                let data = choices.one(["eA==", "", "aGVsbG8=", "!!", "YWJj\\nZGVm"])
+                let content = choices.one([
                     [("data", "\"\(data)\"")], [("data", "\"\(data)\"")], [("stub", "true")],
                     [("stub", "true"), ("revpos", "\(choices.below(3))")], [("follows", "true"), ("length", "3")],
                 ])
                 return (
                     file().removingPercentEncoding ?? "f",
-                    object([("content_type", text(choices.pick(Self.types)))] + content)
+                    object([("content_type", text(choices.one(Self.types)))] + content)
                 )
             })
     }
@@ -110,17 +116,17 @@ struct Grammar {
     /// A user's document.
     mutating func user() -> String {
         object([
-            ("name", text(choices.pick(["mia", "new", "_x", "a:b"]))),
-            ("type", choices.pick(["\"user\"", "\"x\"", "1"])),
-            ("roles", choices.pick(["[]", "[\"r\"]", "[\"_admin\"]", "null"])),
-            ("password", choices.pick(["\"pw\"", "\"\"", "1"])),
+            ("name", text(choices.one(["mia", "new", "_x", "a:b"]))),
+            ("type", choices.one(["\"user\"", "\"x\"", "1"])),
+            ("roles", choices.one(["[]", "[\"r\"]", "[\"_admin\"]", "null"])),
+            ("password", choices.one(["\"pw\"", "\"\"", "1"])),
         ])
     }
 
     /// A document with its attachments as multipart, with the boundary `b`.
     mutating func parts() -> String {
-        let follows = object([("follows", "true"), ("length", choices.pick(["3", "3", "3", "9", "0"]))])
-        let names = choices.pick([["x"], ["x", "y"], ["\u{E9}", "e\u{301}"], []])
+        let follows = object([("follows", "true"), ("length", choices.one(["3", "3", "3", "9", "0"]))])
+        let names = choices.one([["x"], ["x", "y"], ["\u{E9}", "e\u{301}"], []])
         let json = object([("_attachments", object(names.map { ($0, follows) })), ("_rev", text(revision()))])
         let contents = names.map { _ in "\r\n--b\r\nContent-Type: image/x\r\n\r\nabc" }.joined()
         return "--b\r\nContent-Type: application/json\r\n\r\n\(json)\(contents)\r\n--b--"

@@ -1,8 +1,10 @@
+import SettleTesting
+
 /// Makes random requests from a seed: most of them malformed, others valid and senseless.
 struct RequestMaker {
-    private var choices: RandomChoices
+    private var choices: SeededRandom
 
-    init(seed: UInt64) { choices = RandomChoices(seed: seed) }
+    init(seed: UInt64) { choices = SeededRandom(seed: seed) }
 
     /// One request, or several pipelined ones.
     mutating func next() -> [UInt8] {
@@ -13,14 +15,14 @@ struct RequestMaker {
     }
 
     private mutating func request() -> [UInt8] {
-        let body = choices.pick(Self.bodies)
-        let version = choices.below(16) == 0 ? choices.pick(Self.oddVersions) : "HTTP/1.1"
-        let query = choices.below(2) == 0 ? choices.pick(Self.queries) : ""
-        var text = "\(choices.pick(Self.methods)) \(choices.pick(Self.targets))\(query) \(version)\r\nHost: x\r\n"
+        let body = choices.one(Self.bodies)
+        let version = choices.below(16) == 0 ? choices.one(Self.oddVersions) : "HTTP/1.1"
+        let query = choices.below(2) == 0 ? choices.one(Self.queries) : ""
+        var text = "\(choices.one(Self.methods)) \(choices.one(Self.targets))\(query) \(version)\r\nHost: x\r\n"
         if choices.below(10) > 0 { text += "Authorization: Basic YWRtaW46YWRtaW4=\r\n" }
-        if choices.below(4) > 0 { text += "Content-Type: \(choices.pick(Self.types))\r\n" }
-        for _ in 0..<choices.below(3) { text += choices.pick(Self.fields) + "\r\n" }
-        if choices.below(12) == 0 { text += choices.pick(Self.oddFields) + "\r\n" }
+        if choices.below(4) > 0 { text += "Content-Type: \(choices.one(Self.types))\r\n" }
+        for _ in 0..<choices.below(3) { text += choices.one(Self.fields) + "\r\n" }
+        if choices.below(12) == 0 { text += choices.one(Self.oddFields) + "\r\n" }
         switch choices.below(8) {
         case 0: return Array((text + "\r\n").utf8)
         case 1:
@@ -42,7 +44,7 @@ struct RequestMaker {
         case 3: bytes.insert(contentsOf: bytes[position..<end], at: position)
         case 4:
             bytes.insert(
-                contentsOf: Array(choices.pick(Self.oddFields + Self.queries + Self.bodies).utf8), at: position)
+                contentsOf: Array(choices.one(Self.oddFields + Self.queries + Self.bodies).utf8), at: position)
         case 5: bytes.removeLast(bytes.count - position)
         default: bytes.insert(UInt8(choices.below(256)), at: position)
         }

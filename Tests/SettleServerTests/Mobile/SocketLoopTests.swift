@@ -28,9 +28,7 @@ import Testing
         let connection = BLIPConnection(isServer: true, limits: BLIPLimits(), handler: { _ in })
         // More than the socket takes; noise, since the rest would be compressed.
         var random = SeededRandom(seed: 1)
-        for _ in 0..<100 {
-            connection.send(BLIPMessage(body: (0..<50_000).map { _ in UInt8(random.below(256)) }))
-        }
+        for _ in 0..<100 { connection.send(BLIPMessage(body: random.bytes(50_000))) }
         loop.add(socket, connection, owner)
         return (loop, owner, client)
     }

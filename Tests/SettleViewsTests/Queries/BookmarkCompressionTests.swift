@@ -12,7 +12,7 @@ struct BookmarkCompressionTests {
         for length in 0...300 {
             // Few letters compress well, many do not.
             let letters = random.oneIn(2) ? 3 : 256
-            let bytes = (0..<length).map { _ in UInt8(random.below(letters)) }
+            let bytes = random.bytes(length, below: letters)
             let whole = try Deflate.compress(bytes, .raw)
             let packed = try #require(BookmarkText.compressed(bytes))
             #expect(Array(packed.dropFirst(2).dropLast(4)) == whole, "\(length) bytes, seed \(seed)")
@@ -22,7 +22,7 @@ struct BookmarkCompressionTests {
     @Test(arguments: 1...4) func `URL-safe base64 equals standard base64 in another alphabet`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         for length in 0...100 {
-            let bytes = (0..<length).map { _ in UInt8(random.below(256)) }
+            let bytes = random.bytes(length)
             let text = Base64.encodeForURL(bytes)
             let plain = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
             #expect(Base64.encode(bytes).hasPrefix(plain) && !text.contains("="), "\(length) bytes, seed \(seed)")
