@@ -32,7 +32,7 @@ extension Flow {
             since: since, limit: limit, wait: settings.isContinuous && hasReachedEnd ? settings.longestWait : nil,
             filter: settings.filter)
         request.wantsContents = wantsContents
-        call(.read(request), &actions)
+        call(.read(request), failures: request.wait == nil ? 0 : failedWaits, &actions)
     }
 
     /// Whether the target probably lacks most of what is read next: it lacked most of what was compared, or this is the beginning of

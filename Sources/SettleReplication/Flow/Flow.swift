@@ -56,6 +56,8 @@ struct Flow: Sendable {
     var fetchSearch = BatchBisection()
     var storeSearch = BatchBisection()
     var isReading = false
+    /// How often the source has failed while it was asked to wait for changes, since such a request last succeeded.
+    var failedWaits = 0
     var comparing = 0
     var fetching = 0
     var storing = 0
@@ -129,9 +131,9 @@ struct Flow: Sendable {
     mutating func restartProgress() { doneBefore = tracker.nextRow - tracker.openCount }
 
     /// Begins a call.
-    mutating func call(_ work: Call.Work, _ actions: inout [FlowAction]) {
+    mutating func call(_ work: Call.Work, failures: Int = 0, _ actions: inout [FlowAction]) {
         lastCall += 1
-        calls[lastCall] = Call(work: work)
+        calls[lastCall] = Call(work: work, failures: failures)
         issue(lastCall, work, &actions)
     }
 
@@ -208,8 +210,10 @@ struct Flow: Sendable {
         if mayBeOneDocument, part(id, call, error, jitter, &actions) { return }
         if error.isTransient, settings.isContinuous || call.failures < settings.retry.attempts {
             call.isWaiting = true
-            // The next attempt does not wait for changes, so that its answer shows at once that the source is back.
+            // The next attempt does not wait for changes, so that its answer shows at once that the source is back. A source
+            // that answers it and fails again while it waits is still asked less and less often.
             if case .read(var request) = call.work {
+                if request.wait != nil { failedWaits = call.failures }
                 request.wait = nil
                 call.work = .read(request)
             }

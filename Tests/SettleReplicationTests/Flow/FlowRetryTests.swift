@@ -90,22 +90,40 @@ struct FlowRetryTests {
         #expect(flow.unreachable == nil)
     }
 
+    /// Answers a request for changes: there are none. Returns the next request.
+    private func answer(_ id: Int, of flow: inout Flow) throws -> (id: Int, request: ChangesRequest) {
+        let nothing = ChangesPage(changes: [], last: .start)
+        return try #require(flow.handle(.changes(id, .success(nothing)), jitter: 0).compactMap(\.read).first)
+    }
+
     // SEMANTICS 105
     @Test func `a source that comes back is reachable before it has changes`() throws {
         var flow = makeFlow()
-        var actions = flow.handle(.begin, jitter: 0)
-        var read = try #require(actions.compactMap(\.read).first)
-        actions = flow.handle(.changes(read.id, .success(ChangesPage(changes: [], last: .start))), jitter: 0)
-        read = try #require(actions.compactMap(\.read).first)
-        #expect(read.request.wait != nil)
-        _ = flow.handle(.changes(read.id, .failure(Self.lost)), jitter: 0)
+        let first = try #require(flow.handle(.begin, jitter: 0).compactMap(\.read).first)
+        let wait = try answer(first.id, of: &flow)
+        #expect(wait.request.wait != nil)
+        _ = flow.handle(.changes(wait.id, .failure(Self.lost)), jitter: 0)
         #expect(flow.unreachable?.code == .connectionLost)
-        actions = flow.handle(.network, jitter: 0)
-        read = try #require(actions.compactMap(\.read).first)
-        #expect(read.request.wait == nil)
-        actions = flow.handle(.changes(read.id, .success(ChangesPage(changes: [], last: .start))), jitter: 0)
-        #expect(flow.unreachable == nil && flow.isIdle)
-        #expect(actions.compactMap(\.read).first?.request.wait != nil)
+        let again = try #require(flow.handle(.network, jitter: 0).compactMap(\.read).first)
+        #expect(again.request.wait == nil)
+        let next = try answer(again.id, of: &flow)
+        #expect(flow.unreachable == nil && flow.isIdle && next.request.wait != nil)
+    }
+
+    @Test func `a source that fails whenever it waits is asked less and less often`() throws {
+        var flow = makeFlow()
+        let first = try #require(flow.handle(.begin, jitter: 0).compactMap(\.read).first)
+        var wait = try answer(first.id, of: &flow)
+        var delays: [Duration] = []
+        for round in 0..<6 {
+            // In the fifth round it can wait.
+            if round == 4 { wait = try answer(wait.id, of: &flow) }
+            let failed = flow.handle(.changes(wait.id, .failure(Self.lost)), jitter: 0)
+            delays += failed.compactMap(\.delay)
+            let again = try #require(flow.handle(.time(wait.id), jitter: 0).compactMap(\.read).first)
+            wait = try answer(again.id, of: &flow)
+        }
+        #expect(delays == [.seconds(0.5), .seconds(1), .seconds(2), .seconds(4), .seconds(0.5), .seconds(1)])
     }
 
     @Test func `a cancelled call ends the flow`() throws {
@@ -147,4 +165,5 @@ extension FlowAction {
     fileprivate var fetchID: Int? { if case .fetch(let id, _, _) = self { id } else { nil } }
     fileprivate var storeID: Int? { if case .store(let id, _) = self { id } else { nil } }
     fileprivate var waitID: Int? { if case .wait(let id, _) = self { id } else { nil } }
+    fileprivate var delay: Duration? { if case .wait(_, let delay) = self { delay } else { nil } }
 }
