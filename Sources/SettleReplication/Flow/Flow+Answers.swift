@@ -8,7 +8,7 @@ extension Flow {
     mutating func receive(_ page: ChangesPage, of id: Int, _ actions: inout [FlowAction]) {
         guard case .read(let request) = end(id) else { return }
         isReading = false
-        if request.wait != nil { failedWaits = 0 }
+        if request.wait != nil || !page.changes.isEmpty { failedWaits = 0 }
         if let last = page.last.number, let since = request.since.number, last < since {
             isOver = true
             return actions.append(.startOver)

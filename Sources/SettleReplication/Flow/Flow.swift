@@ -56,7 +56,8 @@ struct Flow: Sendable {
     var fetchSearch = BatchBisection()
     var storeSearch = BatchBisection()
     var isReading = false
-    /// How often the source has failed while it was asked to wait for changes, since such a request last succeeded.
+    /// How often the source has failed while it was asked to wait for changes, since it last waited to the end or had
+    /// changes.
     var failedWaits = 0
     var comparing = 0
     var fetching = 0
@@ -104,9 +105,9 @@ struct Flow: Sendable {
             .revisions(let id, .failure(let error), _), .outcomes(let id, .failure(let error)):
             fail(id, error, jitter, &actions)
         case .time(let id): if calls[id]?.isWaiting == true { resume(id, &actions) }
-        case .probed(let id, .success): _ = end(id)
+        case .probed(let id, .success): reached(id)
         // A reachable server that refuses the probe will refuse the next request too.
-        case .probed(let id, .failure(let error)) where !error.isTransient: _ = end(id)
+        case .probed(let id, .failure(let error)) where !error.isTransient: reached(id)
         case .probed(let id, .failure(let error)): fail(id, error, jitter, &actions)
         case .network: networkChanged(&actions)
         case .stop: stop()
@@ -153,8 +154,19 @@ struct Flow: Sendable {
     /// Repeats waiting calls at once, and probes idle peers.
     private mutating func networkChanged(_ actions: inout [FlowAction]) {
         for id in calls.filter({ $0.value.isWaiting }).keys.sorted() { resume(id, &actions) }
+        probe(&actions)
+    }
+
+    /// Asks whether the peers can be reached.
+    private mutating func probe(_ actions: inout [FlowAction]) {
         let isProbing = calls.contains { if case .probe = $0.value.work { true } else { false } }
         if settings.isContinuous, !isProbing, !isStopping { call(.probe, &actions) }
+    }
+
+    /// Ends a probe that reached all peers, so that calls in progress count as connected before their answers come.
+    private mutating func reached(_ id: Int) {
+        _ = end(id)
+        lost = lost.filter { calls[$0.key]?.isWaiting == true }
     }
 
     /// Begins to stop. Revisions that wait for another attempt to be stored are left to the next run.
@@ -186,6 +198,9 @@ struct Flow: Sendable {
         default:
             calls[id]?.isWaiting = false
             issue(id, call.work, &actions)
+            // The answer to a large transfer takes long, and until then it would look as if the peer was still away.
+            if lost[id] != nil, case .fetch = call.work { probe(&actions) }
+            if lost[id] != nil, case .store = call.work { probe(&actions) }
         }
     }
 
@@ -210,8 +225,8 @@ struct Flow: Sendable {
         if mayBeOneDocument, part(id, call, error, jitter, &actions) { return }
         if error.isTransient, settings.isContinuous || call.failures < settings.retry.attempts {
             call.isWaiting = true
-            // The next attempt does not wait for changes, so that its answer shows at once that the source is back. A source
-            // that answers it and fails again while it waits is still asked less and less often.
+            // The next attempt does not wait for changes, so that its answer shows at once that the source is back.
+            // A source that answers it and fails again while it waits is still asked less and less often.
             if case .read(var request) = call.work {
                 if request.wait != nil { failedWaits = call.failures }
                 request.wait = nil

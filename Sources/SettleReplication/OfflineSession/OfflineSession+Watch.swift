@@ -49,7 +49,6 @@ extension OfflineSession {
                 _ = try? await handle(.reachable)
             } catch { return }
         case .online:
-            failures.withLock { $0 = 0 }
             if let event = await nextEvent(seen) { _ = try? await handle(event) }
         }
     }
@@ -63,10 +62,11 @@ extension OfflineSession {
             group.addTask { [journal] in
                 await journal.waitForOperation() ? .changed : nil
             }
-            group.addTask { [server] in
+            group.addTask { [server, failures] in
                 do {
                     let request = ChangesRequest(since: since, limit: 1, wait: .seconds(60))
                     let page = try await server.peer.changes(request)
+                    failures.withLock { $0 = 0 }
                     return page.changes.isEmpty ? nil : .serverChanged
                 } catch {
                     guard let error = error as? PeerError, !Task.isCancelled else { return nil }

@@ -15,7 +15,7 @@ extension FlowExecutor {
         for action in actions {
             switch action {
             case .read(let id, let request):
-                let bell = request.wait != nil && source.needsNetwork ? networkBell : nil
+                let bell = flow.settings.isContinuous && source.needsNetwork ? networkBell : nil
                 group.addTask {
                     .flow(.changes(id, await PeerError.result { try await Self.read(request, source, bell) }))
                 }
@@ -94,22 +94,25 @@ extension FlowExecutor {
         }
     }
 
-    /// Reads changes. A change of the network ends the wait for new ones, because the connection may be dead.
+    /// Reads changes. A change of the network ends the request, because the connection may be dead: a wait for new
+    /// changes ends without any, and another request is made again.
     private static func read(
         _ request: ChangesRequest, _ source: any PeerOperations, _ network: Bell?
     ) async throws -> ChangesPage {
         guard let network else { return try await source.changes(request) }
-        let call = Task { try await source.changes(request) }
-        let number = network.whenRung(after: network.position) { _ in call.cancel() }
-        let result = await withTaskCancellationHandler {
-            await call.result
-        } onCancel: {
-            call.cancel()
+        while true {
+            let call = Task { try await source.changes(request) }
+            let number = network.whenRung(after: network.position) { _ in call.cancel() }
+            let result = await withTaskCancellationHandler {
+                await call.result
+            } onCancel: {
+                call.cancel()
+            }
+            let hasRung = !network.cancel(number)
+            guard case .failure = result, hasRung, !Task.isCancelled else { return try result.get() }
+            // Nothing is lost: the changes are read again.
+            if request.wait != nil { return ChangesPage(changes: [], last: request.since) }
         }
-        let hasRung = !network.cancel(number)
-        // Nothing is lost: the changes are read again.
-        if case .failure = result, hasRung { return ChangesPage(changes: [], last: request.since) }
-        return try result.get()
     }
 
     private static func compare(

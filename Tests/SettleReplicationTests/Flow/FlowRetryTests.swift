@@ -126,6 +126,22 @@ struct FlowRetryTests {
         #expect(delays == [.seconds(0.5), .seconds(1), .seconds(2), .seconds(4), .seconds(0.5), .seconds(1)])
     }
 
+    // SEMANTICS 105
+    @Test func `a repeated transfer is connected as soon as the peers are reached`() throws {
+        for isFetch in [true, false] {
+            var flow = makeFlow()
+            let id = isFetch ? try fetch(&flow, "d").fetch : try store(&flow, "d").store
+            let lost: FlowEvent =
+                isFetch ? .revisions(id, .failure(Self.lost), took: .zero) : .outcomes(id, .failure(Self.lost))
+            _ = flow.handle(lost, jitter: 0)
+            let probe = try #require(flow.handle(.time(id), jitter: 0).compactMap(\.probeID).first)
+            #expect(flow.unreachable != nil)
+            #expect(flow.handle(.probed(probe, .success(())), jitter: 0).isEmpty && flow.unreachable == nil)
+            _ = flow.handle(lost, jitter: 0)
+            #expect(flow.unreachable != nil)
+        }
+    }
+
     @Test func `a cancelled call ends the flow`() throws {
         var flow = makeFlow()
         let (fetch, _) = try fetch(&flow, "d")
@@ -165,5 +181,6 @@ extension FlowAction {
     fileprivate var fetchID: Int? { if case .fetch(let id, _, _) = self { id } else { nil } }
     fileprivate var storeID: Int? { if case .store(let id, _) = self { id } else { nil } }
     fileprivate var waitID: Int? { if case .wait(let id, _) = self { id } else { nil } }
+    fileprivate var probeID: Int? { if case .probe(let id) = self { id } else { nil } }
     fileprivate var delay: Duration? { if case .wait(_, let delay) = self { delay } else { nil } }
 }

@@ -75,6 +75,34 @@ import Testing
         await replicator.stop()
     }
 
+    // SEMANTICS 105
+    @Test func `a request on a connection that may be dead is made again`() async throws {
+        let (source, target) = try await PeerPair.local[0].make()
+        let remote = ScriptedPeer(source.peer, needsNetwork: true)
+        let configuration = configuration(remote, target.peer)
+        let replicator = OneWayReplicator(configuration)
+        replicator.start()
+        await replicator.waits { $0.mode == .idle }
+        remote.tell { $0.always[.changes] = Self.away }
+        configuration.network.notify()
+        await replicator.waits { $0.mode == .offline }
+        // The next request is sent into a network that has no answer.
+        remote.tell {
+            $0.always = [.connect: Self.away]
+            $0.beforeChanges = { _ in try await Task.sleep(for: .seconds(7200)) }
+        }
+        let before = remote.count(.changes)
+        configuration.network.notify()
+        await eventually("the request is sent") { remote.count(.changes) > before }
+        remote.tell {
+            $0.always = [:]
+            $0.beforeChanges = { _ in }
+        }
+        configuration.network.notify()
+        await replicator.waits { $0.mode == .idle }
+        await replicator.stop()
+    }
+
     @Test func `where it is disabled, or no peer is remote, nothing listens`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         var configuration = configuration(source.peer, target.peer)

@@ -16,6 +16,8 @@ final class ScriptedPeer: PeerOperations {
         var always: [Call: PeerError] = [:]
         /// Replaces the outcome of storing a revision.
         var onStore: @Sendable (PeerRevision) -> StoreOutcome? = { _ in nil }
+        /// Awaited before each request for changes.
+        var beforeChanges: @Sendable (ChangesRequest) async throws -> Void = { _ in }
         /// Awaited before each call to store.
         var beforeStore: @Sendable () async -> Void = {}
         /// Replaces each answer.
@@ -60,6 +62,7 @@ final class ScriptedPeer: PeerOperations {
 
     func changes(_ request: ChangesRequest) async throws -> ChangesPage {
         try pass(.changes)
+        try await script.withLock(\.beforeChanges)(request)
         let page = try await base.changes(request)
         return script.withLock(\.onPage)(request, page)
     }
