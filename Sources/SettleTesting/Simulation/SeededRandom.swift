@@ -26,14 +26,9 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
         elements.isEmpty ? nil : elements[below(elements.count)]
     }
 
-    /// Random bytes. Those without a bound are quick to make, also in a program that is not optimized.
-    ///
-    /// - Parameters:
-    ///   - count: How many bytes; not negative.
-    ///   - bound: What each byte is below, from 1 to 256.
-    /// - Returns: As many bytes as asked for: eight of each number, or with a bound under 256 one of each.
-    /// - Complexity: O(*n*) in bytes.
-    public mutating func bytes(_ count: Int, below bound: Int = 256) -> [UInt8] {
+    /// Random bytes below a bound from 1 to 256. Without a bound it is fast even in an unoptimized build: each random
+    /// number gives eight bytes.
+    package mutating func bytes(_ count: Int, below bound: Int = 256) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count + 7) { buffer, filled in
             let bytes = UnsafeMutableRawBufferPointer(buffer)
             var position = 0
@@ -59,7 +54,7 @@ extension SeededRandom {
 
     /// Bytes that can be compressed, since a few random ones repeat.
     package mutating func compressibleBytes(_ count: Int) -> [UInt8] {
-        var content = bytes(min(count, 500))
+        var content = bytes(min(count, 50))
         while content.count < count { content += content.prefix(count - content.count) }
         return content
     }

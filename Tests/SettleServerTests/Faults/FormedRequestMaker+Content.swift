@@ -6,7 +6,7 @@ extension FormedRequestMaker {
         var type = "application/json"
         var text = ""
         switch form.body {
-        case .none: text = grammar.choices.one(["", "{}"])
+        case .none: text = grammar.choices.element(of: ["", "{}"])
         case .document:
             text = grammar.document(hasID: true)
             if form.path.contains("_design") { text = design() }
@@ -16,7 +16,7 @@ extension FormedRequestMaker {
                 ("docs", grammar.list(5) { $0.choices.oneIn(40) ? $0.value() : $0.document(hasID: true) })
             ]
             if grammar.choices.oneIn(3) {
-                members.append(("new_edits", grammar.choices.one(["false", "true", "null"])))
+                members.append(("new_edits", grammar.choices.element(of: ["false", "true", "null"])))
             }
             text = grammar.object(members)
         case .bulkGet:
@@ -47,7 +47,10 @@ extension FormedRequestMaker {
                     "queries",
                     grammar.list(3) { grammar in
                         grammar.object([
-                            (grammar.choices.one(["limit", "skip", "key", "keys", "descending"]), grammar.value(1))
+                            (
+                                grammar.choices.element(of: ["limit", "skip", "key", "keys", "descending"]),
+                                grammar.value(1)
+                            )
                         ])
                     }
                 )
@@ -59,26 +62,26 @@ extension FormedRequestMaker {
             text = grammar.object([
                 (
                     "docids",
-                    grammar.list(3) { $0.choices.oneIn(8) ? $0.value() : $0.choices.one(["\"a\"", "\"b\""]) }
+                    grammar.list(3) { $0.choices.oneIn(8) ? $0.value() : $0.choices.element(of: ["\"a\"", "\"b\""]) }
                 )
             ])
         case .security:
             let group = { (grammar: inout Grammar) in
-                grammar.choices.one([
+                grammar.choices.element(of: [
                     #"{"names":["mia"],"roles":[]}"#, #"{"roles":["_admin"]}"#, "{}", "null", #"{"names":[1]}"#,
                 ])
             }
             text = grammar.object([("members", group(&grammar)), ("admins", #"{"roles":["_admin"]}"#)])
         case .access:
             text = grammar.object([
-                ("user", grammar.choices.one(["\"mia\"", "\"admin\"", "null", "5", "\"\""])),
-                ("security", grammar.choices.one(["{}", #"{"members":{"names":["mia"]}}"#, "[]", "null"])),
+                ("user", grammar.choices.element(of: ["\"mia\"", "\"admin\"", "null", "5", "\"\""])),
+                ("security", grammar.choices.element(of: ["{}", #"{"members":{"names":["mia"]}}"#, "[]", "null"])),
             ])
         case .number:
-            text = grammar.choices.one([
+            text = grammar.choices.element(of: [
                 "1", "5", "1000", "0", "-1", "\"true\"", "\"x\"", "1.5", "99999999999999999999",
             ])
-        case .boolean: text = grammar.choices.one(["true", "true", "true", "false", "1", "\"true\""])
+        case .boolean: text = grammar.choices.element(of: ["true", "true", "true", "false", "1", "\"true\""])
         case .settling: text = grammar.settling()
         case .trial: text = grammar.trial()
         case .localChanges:
@@ -95,7 +98,7 @@ extension FormedRequestMaker {
                                         ("attribute", grammar.text(grammar.id())), ("value", grammar.value()),
                                         (
                                             "timestamp",
-                                            grammar.choices.one([
+                                            grammar.choices.element(of: [
                                                 "1", "1423083473", "1423083473.5", "1e12", "-1", "\"1\"",
                                             ])
                                         ),
@@ -107,33 +110,33 @@ extension FormedRequestMaker {
                 )
             ])
         case .form:
-            type = grammar.choices.one(["application/json", "application/x-www-form-urlencoded"])
+            type = grammar.choices.element(of: ["application/json", "application/x-www-form-urlencoded"])
             text =
                 type.hasSuffix("json")
-                ? #"{"name":"mia","password":"pw"}"# : "name=mia&password=\(grammar.choices.one(["pw", "x"]))"
+                ? #"{"name":"mia","password":"pw"}"# : "name=mia&password=\(grammar.choices.element(of: ["pw", "x"]))"
         case .parts: (type, text) = ("multipart/related; boundary=\"b\"", grammar.parts())
         case .bytes:
-            type = grammar.choices.one(["image/x", "text/plain", "application/octet-stream"])
+            type = grammar.choices.element(of: ["image/x", "text/plain", "application/octet-stream"])
             text = String(
-                repeating: grammar.choices.one(["a", "bc", "\u{0}"]),
-                count: grammar.choices.one([0, 1, 10, 1000, 70_000]))
+                repeating: grammar.choices.element(of: ["a", "bc", "\u{0}"]),
+                count: grammar.choices.element(of: [0, 1, 10, 1000, 70_000]))
         }
         if grammar.choices.oneIn(25) {
-            type = grammar.choices.one(["text/plain", "application/json; charset=utf-8", "multipart/related;"])
+            type = grammar.choices.element(of: ["text/plain", "application/json; charset=utf-8", "multipart/related;"])
         }
         fields.append("Content-Type: \(type)")
         return Array(text.utf8)
     }
 
     private mutating func design() -> String {
-        grammar.choices.one([
+        grammar.choices.element(of: [
             #"{"views":{"v":{"map":"function(d){emit(1)}","reduce":"_count"}}}"#, #"{"filters":{"f":"function(){}"}}"#,
             #"{"views":1}"#, grammar.document(hasID: false),
         ])
     }
 
     private mutating func changes() -> String {
-        grammar.choices.one([
+        grammar.choices.element(of: [
             #"{"doc_ids":["a","b"]}"#, #"{"selector":{"v":{"$gt":1}},"fields":["_id","v.w"]}"#, "{}", "",
             #"{"selector":{"$or":[{"v":{"$regex":"^l(o|x)+"}},{"w":{"$elemMatch":{"$eq":1}}}]}}"#,
             #"{"selector":{"$odd":1}}"#,

@@ -11,7 +11,9 @@ struct FormedRequestMaker {
     var grammar: Grammar
 
     mutating func next() -> FormedRequest {
-        let sender = grammar.choices.one([FormedRequest.Sender.admin, .admin, .admin, .member, .member, .nobody])
+        let sender = grammar.choices.element(of: [
+            FormedRequest.Sender.admin, .admin, .admin, .member, .member, .nobody,
+        ])
         var (bytes, method, target) = request(sender)
         var isWhole = true
         if grammar.choices.oneIn(16) {
@@ -30,14 +32,14 @@ struct FormedRequestMaker {
     }
 
     private mutating func request(_ sender: FormedRequest.Sender) -> (bytes: [UInt8], method: String, target: String) {
-        let form = grammar.choices.one(RequestForm.all)
+        let form = grammar.choices.element(of: RequestForm.all)
         var method =
             grammar.choices.oneIn(25)
-            ? grammar.choices.one(["PUT", "POST", "DELETE", "GET", "COPY", "OPTIONS"])
-            : grammar.choices.one(form.methods)
+            ? grammar.choices.element(of: ["PUT", "POST", "DELETE", "GET", "COPY", "OPTIONS"])
+            : grammar.choices.element(of: form.methods)
         var target = filled(form.path)
         let count = form.query.isEmpty ? 0 : grammar.choices.below(4)
-        let query = (0..<count).map { _ in filled(grammar.choices.one(form.query)) }
+        let query = (0..<count).map { _ in filled(grammar.choices.element(of: form.query)) }
         if !query.isEmpty { target += "?" + query.joined(separator: grammar.choices.oneIn(20) ? ";" : "&") }
         if grammar.choices.oneIn(15) { target = respelled(target) }
         var fields = ["Host: test"]
@@ -75,7 +77,7 @@ struct FormedRequestMaker {
 
     private static let places: [(String, @Sendable (inout Grammar) -> String)] = [
         ("{db}", { $0.database() }), ("{doc}", { $0.name() }), ("{file}", { $0.file() }), ("{rev}", { $0.revision() }),
-        ("{n}", { $0.choices.one(["0", "1", "2", "10", "99999999999999999999", "-1"]) }),
+        ("{n}", { $0.choices.element(of: ["0", "1", "2", "10", "99999999999999999999", "-1"]) }),
     ]
 
     /// The same target with escaped letters or doubled slashes.
@@ -98,11 +100,11 @@ struct FormedRequestMaker {
     }
 
     private mutating func field() -> String {
-        grammar.choices.one([
+        grammar.choices.element(of: [
             "Accept: application/json", "Accept: multipart/mixed", "Accept: */*",
             "Accept: multipart/related;q=0, text/*",
             "Accept-Encoding: gzip", "If-Match: \"\(grammar.revision())\"", "If-None-Match: \"\(grammar.revision())\"",
-            "Range: bytes=\(grammar.choices.one(["0-0", "1-", "-2", "0-1,3-4", "5-2", "-", "9999999999999999999-"]))",
+            "Range: bytes=\(grammar.choices.element(of: ["0-0", "1-", "-2", "0-1,3-4", "5-2", "-", "9999999999999999999-"]))",
             "Expect: 100-continue", "Connection: close", "Last-Event-ID: 1", "X-Couch-Full-Commit: false",
             "Origin: http://a.b",
             "Cookie: AuthSession=bWlhOjY1RjAwMDAwOmFiY2RlZmdoaWprbG1ub3BxcnN0", "X-CouchDB-WWW-Authenticate: Cookie",
@@ -137,7 +139,8 @@ struct FormedRequestMaker {
         let lines = bytes.indices.filter { bytes[$0] == 10 }
         switch grammar.choices.below(7) {
         case 0: bytes[position] ^= 1 << UInt8(grammar.choices.below(8))
-        case 1: bytes[position] = grammar.choices.one([0, 9, 10, 13, 32, 0x22, 0x25, 0x2F, 0x3A, 0x7F, 0x80, 0xFF])
+        case 1:
+            bytes[position] = grammar.choices.element(of: [0, 9, 10, 13, 32, 0x22, 0x25, 0x2F, 0x3A, 0x7F, 0x80, 0xFF])
         case 2: bytes.removeLast(bytes.count - position)
         case 3: bytes.removeSubrange(position..<min(position + 1 + grammar.choices.below(8), bytes.count))
         case 4 where lines.count > 2:
@@ -145,7 +148,7 @@ struct FormedRequestMaker {
             let index = grammar.choices.below(min(lines.count - 1, 6))
             bytes.insert(contentsOf: Array(bytes[lines[index] + 1...lines[index + 1]]), at: lines[index] + 1)
         case 5 where lines.count > 1:
-            let wrong = grammar.choices.one([
+            let wrong = grammar.choices.element(of: [
                 "Content-Length: 7\r\n", "Transfer-Encoding: chunked\r\n", "X-\u{E4}: \u{1}\r\n",
             ])
             bytes.insert(contentsOf: Array(wrong.utf8), at: lines[0] + 1)

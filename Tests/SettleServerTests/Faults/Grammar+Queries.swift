@@ -22,7 +22,7 @@ extension Grammar {
             ("r", ["1", "2", "0"]), ("conflicts", ["true", "1"]), ("update", ["false", "true"]),
             ("stale", ["\"ok\"", "5"]), ("execution_stats", ["true"]), ("allow_fallback", ["false"]),
             ("partition", ["\"\"", "\"p\""]), ("stable", ["true"]), ("x", ["1"]),
-        ] where choices.oneIn(5) { members.append((name, choices.one(values))) }
+        ] where choices.oneIn(5) { members.append((name, choices.element(of: values))) }
         return object(members)
     }
 
@@ -43,8 +43,8 @@ extension Grammar {
             "$beginsWith", "$all", "$size", "$elemMatch", "$allMatch", "$keyMapMatch", "$text", "$foo",
         ]
         let argument = choices.oneIn(4) ? list(2) { $0.value(1) } : value(1)
-        let path = choices.one(["v", "w", "v.w", "_id", "_rev", "tags.0", "", "a..b", "\\\\"])
-        return object([(path, object([(choices.one(operators), argument)]))])
+        let path = choices.element(of: ["v", "w", "v.w", "_id", "_rev", "tags.0", "", "a..b", "\\\\"])
+        return object([(path, object([(choices.element(of: operators), argument)]))])
     }
 
     /// A body of `_index`.
@@ -54,17 +54,19 @@ extension Grammar {
                 "fields",
                 choices.oneIn(8)
                     ? value()
-                    : list(3) { $0.choices.one(["\"v\"", "\"w\"", "{\"v\":\"desc\"}", "\"v.w\"", "\"_id\"", "1"]) }
+                    : list(3) {
+                        $0.choices.element(of: ["\"v\"", "\"w\"", "{\"v\":\"desc\"}", "\"v.w\"", "\"_id\"", "1"])
+                    }
             )
         ]
         if choices.oneIn(4) { definition.append(("partial_filter_selector", selector(2))) }
         var members = [("index", choices.oneIn(15) ? value() : object(definition))]
         if choices.oneIn(2) {
-            members.append(("ddoc", choices.one(["\"a\"", "\"b\"", "\"_design/a\"", "\"\"", "1"])))
+            members.append(("ddoc", choices.element(of: ["\"a\"", "\"b\"", "\"_design/a\"", "\"\"", "1"])))
         }
-        if choices.oneIn(2) { members.append(("name", choices.one(["\"b\"", "\"c\"", "\"\"", "null"]))) }
-        if choices.oneIn(8) { members.append(("type", choices.one(["\"json\"", "\"text\"", "\"x\"", "3"]))) }
-        if choices.oneIn(8) { members.append(("partitioned", choices.one(["true", "false", "1"]))) }
+        if choices.oneIn(2) { members.append(("name", choices.element(of: ["\"b\"", "\"c\"", "\"\"", "null"]))) }
+        if choices.oneIn(8) { members.append(("type", choices.element(of: ["\"json\"", "\"text\"", "\"x\"", "3"]))) }
+        if choices.oneIn(8) { members.append(("partitioned", choices.element(of: ["true", "false", "1"]))) }
         return object(members)
     }
 
@@ -73,22 +75,23 @@ extension Grammar {
         let policies = ["threeWayMerge", "deletesWin", "keepAll", "latestDocumentWins", "x"]
         let policy =
             choices.oneIn(2)
-            ? text(choices.one(policies))
+            ? text(choices.element(of: policies))
             : object([
-                ("name", text(choices.one(policies))), ("rules", object([("/" + plain(), text(rule()))])),
+                ("name", text(choices.element(of: policies))), ("rules", object([("/" + plain(), text(rule()))])),
                 ("on_clash", text(rule())),
             ])
-        let pick = choices.one([
+        let pick = choices.element(of: [
             "{\"rev\":\"\(revision())\"}", "{\"value\":\(value())}", "{\"removed\":true}", "{\"base\":true}", "1",
         ])
         return object([
-            choices.one([
+            choices.element(of: [
                 ("policy", policy), ("policy", policy), ("keep", text(revision())), ("delete", "true"),
                 ("doc", document(hasID: false)),
             ]), ("picks", object([("/" + plain(), pick)])), ("leaves", "[\"\(revision())\"]"),
-            ("dry_run", choices.one(["true", "false", "1"])), ("limit", choices.one(["1", "0", "-1", "\"2\""])),
-            ("kind", text(choices.one(["branches", "all", "x"]))), ("startkey", value()),
-            ("may_delete", choices.one(["true", "false", "1"])),
+            ("dry_run", choices.element(of: ["true", "false", "1"])),
+            ("limit", choices.element(of: ["1", "0", "-1", "\"2\""])),
+            ("kind", text(choices.element(of: ["branches", "all", "x"]))), ("startkey", value()),
+            ("may_delete", choices.element(of: ["true", "false", "1"])),
         ])
     }
 
@@ -97,7 +100,7 @@ extension Grammar {
         object([
             (
                 "functions",
-                choices.one([
+                choices.element(of: [
                     "\"stored\"", "{\"map\":\"function (doc) { emit(doc.a, 1); }\"}", "{\"map\":\"function (doc) {\"}",
                     "{\"map\":\"function (doc) { emit(doc.a); }\",\"reduce\":\"_sum\"}",
                     "{\"filter\":\"function (doc, req) { return doc.a; }\"}",
@@ -106,17 +109,17 @@ extension Grammar {
             ), ("modules", value()), ("query", value()),
             (
                 "docs",
-                choices.one([
+                choices.element(of: [
                     "{\"limit\":2}", "{\"selector\":{\"a\":1}}", "{\"ids\":[\"a\"]}", "{\"given\":[\(value())]}", "1",
                 ])
             ),
-            ("text", text(choices.one(["a > 1", "a = ", "(", "a in [1, 2]"]))), ("user", value()),
+            ("text", text(choices.element(of: ["a > 1", "a = ", "(", "a in [1, 2]"]))), ("user", value()),
         ])
     }
 
-    private mutating func plain() -> String { choices.one(["a", "b", "n", "_attachments/a", "~2", ""]) }
+    private mutating func plain() -> String { choices.element(of: ["a", "b", "n", "_attachments/a", "~2", ""]) }
 
     private mutating func rule() -> String {
-        choices.one(["winner", "sum", "union", "lines", "leave", "array:id", "x"])
+        choices.element(of: ["winner", "sum", "union", "lines", "leave", "array:id", "x"])
     }
 }

@@ -4,8 +4,8 @@ import SettleDatabase
 import SettleTesting
 
 extension SeededRandom {
-    /// A random element of an array that is not empty.
-    mutating func one<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+    /// A random element of a nonempty array.
+    mutating func element<Element>(of elements: [Element]) -> Element { elements[below(elements.count)] }
 }
 
 /// Parts of valid requests: names, revisions, JSON, and bodies of documents; a few of them odd.
@@ -25,15 +25,15 @@ struct Grammar {
     ]
 
     mutating func database() -> String {
-        choices.oneIn(4) ? choices.one(Self.databases) : choices.one(["db", "db", "db", "two"])
+        choices.oneIn(4) ? choices.element(of: Self.databases) : choices.element(of: ["db", "db", "db", "two"])
     }
 
     mutating func name() -> String {
         if choices.oneIn(60) { return String(repeating: "n", count: 3000) }
-        return choices.oneIn(2) ? "d\(choices.below(40))" : choices.one(Self.names)
+        return choices.oneIn(2) ? "d\(choices.below(40))" : choices.element(of: Self.names)
     }
 
-    mutating func file() -> String { choices.one(Self.files) }
+    mutating func file() -> String { choices.element(of: Self.files) }
 
     /// The name as a body has it.
     mutating func id() -> String { choices.oneIn(12) ? "_local/" + plainName() : plainName() }
@@ -42,23 +42,24 @@ struct Grammar {
 
     mutating func revision() -> String {
         switch choices.below(12) {
-        case 0: choices.one(["1-a", "0-1", "x", "", "1-", "-1", "99999999999999999999-a", "2-\u{E4}", "0-0"])
+        case 0: choices.element(of: ["1-a", "0-1", "x", "", "1-", "-1", "99999999999999999999-a", "2-\u{E4}", "0-0"])
         case 1:
-            "\(choices.below(4) + 1)-\(String(repeating: choices.one(["a", "b", "0f"]), count: 16 << choices.below(2)))"
-        default: revisions.isEmpty ? "1-967a00dff5e02add41819138abb3284d" : choices.one(revisions)
+            "\(choices.below(4) + 1)-\(String(repeating: choices.element(of: ["a", "b", "0f"]), count: 16 << choices.below(2)))"
+        default: revisions.isEmpty ? "1-967a00dff5e02add41819138abb3284d" : choices.element(of: revisions)
         }
     }
 
     /// Any JSON value.
     mutating func value(_ depth: Int = 3) -> String {
         switch choices.below(depth > 0 ? 10 : 7) {
-        case 0: return choices.one(["null", "true", "false"])
+        case 0: return choices.element(of: ["null", "true", "false"])
         case 1:
-            return choices.one([
+            return choices.element(of: [
                 "0", "-0", "1e3", "1.5", "-0.0", "1e-7", "12345678901234567890123", "1E40", "5e-324",
             ])
         case 2...4:
-            return text(choices.one(["", "x", "\u{E4}\u{1F600}", "a\nb", "\u{0}", "long long text", "ok", "a@b"]))
+            return text(
+                choices.element(of: ["", "x", "\u{E4}\u{1F600}", "a\nb", "\u{0}", "long long text", "ok", "a@b"]))
         case 5: return "\"\\u00e4\\ud83d\\ude00\\/\""
         case 6: return "\(choices.below(1000))"
         case 7: return "[" + (0..<choices.below(4)).map { _ in value(depth - 1) }.joined(separator: ",") + "]"
@@ -83,17 +84,17 @@ struct Grammar {
         var members: [(String, String)] = []
         if hasID, !choices.oneIn(6) { members.append(("_id", text(id()))) }
         if choices.oneIn(4) { members.append(("_rev", text(revision()))) }
-        if choices.oneIn(8) { members.append(("_deleted", choices.one(["true", "false", "1"]))) }
+        if choices.oneIn(8) { members.append(("_deleted", choices.element(of: ["true", "false", "1"]))) }
         if choices.oneIn(4) { members.append(("_attachments", attachments())) }
         if choices.oneIn(10) {
-            let ids = list(4) { $0.text($0.choices.one(["a", "b", String(repeating: "c", count: 32)])) }
+            let ids = list(4) { $0.text($0.choices.element(of: ["a", "b", String(repeating: "c", count: 32)])) }
             members.append(("_revisions", object([("start", "\(choices.below(6))"), ("ids", ids)])))
         }
         if choices.oneIn(12) {
-            members.append((choices.one(["_conflicts", "_odd", "_local_seq", "_revs_info"]), value()))
+            members.append((choices.element(of: ["_conflicts", "_odd", "_local_seq", "_revs_info"]), value()))
         }
         for _ in 0..<choices.below(4) {
-            members.append((choices.one(["v", "w", "name", "type", "\u{E4}", ""]), value()))
+            members.append((choices.element(of: ["v", "w", "name", "type", "\u{E4}", ""]), value()))
         }
         return object(members)
     }
@@ -101,14 +102,14 @@ struct Grammar {
     private mutating func attachments() -> String {
         object(
             (0..<choices.below(3)).map { _ in
-                let data = choices.one(["eA==", "", "aGVsbG8=", "!!", "YWJj\\nZGVm"])
-                let content = choices.one([
+                let data = choices.element(of: ["eA==", "", "aGVsbG8=", "!!", "YWJj\\nZGVm"])
+                let content = choices.element(of: [
                     [("data", "\"\(data)\"")], [("data", "\"\(data)\"")], [("stub", "true")],
                     [("stub", "true"), ("revpos", "\(choices.below(3))")], [("follows", "true"), ("length", "3")],
                 ])
                 return (
                     file().removingPercentEncoding ?? "f",
-                    object([("content_type", text(choices.one(Self.types)))] + content)
+                    object([("content_type", text(choices.element(of: Self.types)))] + content)
                 )
             })
     }
@@ -116,17 +117,17 @@ struct Grammar {
     /// A user's document.
     mutating func user() -> String {
         object([
-            ("name", text(choices.one(["mia", "new", "_x", "a:b"]))),
-            ("type", choices.one(["\"user\"", "\"x\"", "1"])),
-            ("roles", choices.one(["[]", "[\"r\"]", "[\"_admin\"]", "null"])),
-            ("password", choices.one(["\"pw\"", "\"\"", "1"])),
+            ("name", text(choices.element(of: ["mia", "new", "_x", "a:b"]))),
+            ("type", choices.element(of: ["\"user\"", "\"x\"", "1"])),
+            ("roles", choices.element(of: ["[]", "[\"r\"]", "[\"_admin\"]", "null"])),
+            ("password", choices.element(of: ["\"pw\"", "\"\"", "1"])),
         ])
     }
 
     /// A document with its attachments as multipart, with the boundary `b`.
     mutating func parts() -> String {
-        let follows = object([("follows", "true"), ("length", choices.one(["3", "3", "3", "9", "0"]))])
-        let names = choices.one([["x"], ["x", "y"], ["\u{E9}", "e\u{301}"], []])
+        let follows = object([("follows", "true"), ("length", choices.element(of: ["3", "3", "3", "9", "0"]))])
+        let names = choices.element(of: [["x"], ["x", "y"], ["\u{E9}", "e\u{301}"], []])
         let json = object([("_attachments", object(names.map { ($0, follows) })), ("_rev", text(revision()))])
         let contents = names.map { _ in "\r\n--b\r\nContent-Type: image/x\r\n\r\nabc" }.joined()
         return "--b\r\nContent-Type: application/json\r\n\r\n\(json)\(contents)\r\n--b--"

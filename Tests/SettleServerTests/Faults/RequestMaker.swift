@@ -15,14 +15,15 @@ struct RequestMaker {
     }
 
     private mutating func request() -> [UInt8] {
-        let body = choices.one(Self.bodies)
-        let version = choices.below(16) == 0 ? choices.one(Self.oddVersions) : "HTTP/1.1"
-        let query = choices.below(2) == 0 ? choices.one(Self.queries) : ""
-        var text = "\(choices.one(Self.methods)) \(choices.one(Self.targets))\(query) \(version)\r\nHost: x\r\n"
+        let body = choices.element(of: Self.bodies)
+        let version = choices.below(16) == 0 ? choices.element(of: Self.oddVersions) : "HTTP/1.1"
+        let query = choices.below(2) == 0 ? choices.element(of: Self.queries) : ""
+        var text =
+            "\(choices.element(of: Self.methods)) \(choices.element(of: Self.targets))\(query) \(version)\r\nHost: x\r\n"
         if choices.below(10) > 0 { text += "Authorization: Basic YWRtaW46YWRtaW4=\r\n" }
-        if choices.below(4) > 0 { text += "Content-Type: \(choices.one(Self.types))\r\n" }
-        for _ in 0..<choices.below(3) { text += choices.one(Self.fields) + "\r\n" }
-        if choices.below(12) == 0 { text += choices.one(Self.oddFields) + "\r\n" }
+        if choices.below(4) > 0 { text += "Content-Type: \(choices.element(of: Self.types))\r\n" }
+        for _ in 0..<choices.below(3) { text += choices.element(of: Self.fields) + "\r\n" }
+        if choices.below(12) == 0 { text += choices.element(of: Self.oddFields) + "\r\n" }
         switch choices.below(8) {
         case 0: return Array((text + "\r\n").utf8)
         case 1:
@@ -44,7 +45,7 @@ struct RequestMaker {
         case 3: bytes.insert(contentsOf: bytes[position..<end], at: position)
         case 4:
             bytes.insert(
-                contentsOf: Array(choices.one(Self.oddFields + Self.queries + Self.bodies).utf8), at: position)
+                contentsOf: Array(choices.element(of: Self.oddFields + Self.queries + Self.bodies).utf8), at: position)
         case 5: bytes.removeLast(bytes.count - position)
         default: bytes.insert(UInt8(choices.below(256)), at: position)
         }
