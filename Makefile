@@ -98,7 +98,7 @@ apple-plan: ## Check that a build for iOS needs only what iOS has, by its plan
 # An optimized build would take longer than it saves: these tests mostly wait.
 apple-doubles: export SETTLE_OPTIMIZED := 0
 apple-doubles: setup ## Run the tests of the core, or those of SUITES, with stand-ins for Apple's libraries
-	@$(SELECT) SETTLE_APPLE_DOUBLES=1 SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" Scripts/test.sh --scratch-path .build/apple-doubles \
+	@$(SELECT) SETTLE_APPLE_DOUBLES=1 SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" exec Scripts/test.sh --scratch-path .build/apple-doubles \
 		$(if $(SUITES),--filter '$(SUITES)')
 
 linkage: setup ## Check which C libraries each product needs
@@ -115,11 +115,11 @@ SANITIZED := $(if $(SUITES),--filter '$(SUITES)') --skip '$(BOUNDED)'
 # The tests with PostgreSQL are left out: libpq is not built with a sanitizer.
 tsan: setup ## Run the tests, or those of SUITES, with the thread sanitizer
 	@$(SELECT) TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions.txt" SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" \
-		Scripts/test.sh --sanitize=thread --scratch-path .build/tsan $(SANITIZED)
+		exec Scripts/test.sh --sanitize=thread --scratch-path .build/tsan $(SANITIZED)
 
 asan: setup ## Run the tests, or those of SUITES, with the address sanitizer
 	@$(SELECT) LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions.txt" SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" \
-		Scripts/test.sh --sanitize=address --scratch-path .build/asan $(SANITIZED)
+		exec Scripts/test.sh --sanitize=address --scratch-path .build/asan $(SANITIZED)
 
 sanitized-builds: setup ## Build the tests, or those of SUITES, for both sanitizers
 	@$(SELECT) for kind in thread:tsan address:asan; do SWIFT="$(SWIFT)" Scripts/swift-debug.sh build --build-tests \

@@ -2,17 +2,23 @@
 # Runs all tests, with a PostgreSQL of their own if one is installed. If some fail, their failures are printed again at the end.
 # Usage: Scripts/test.sh [ARGUMENTS of `swift test`]
 # Without arguments it runs three test processes at the same time, because many tests wait for a time limit or for a process, and the
-# others of that test process wait with them. SETTLE_TEST_POSTGRES=none leaves the tests with PostgreSQL out.
+# others of that test process wait with them. SETTLE_TEST_POSTGRES=none leaves the tests with PostgreSQL out; a connection string is
+# that of the database to use.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 # The test targets whose tests wait most, in two groups. The third process runs the tests of all other targets.
 groups=('SettleServerTests|SettlePostgresTests' 'SettleCommandsTests|SettleReplicationTests')
 
+# Tests that share a database that somebody gave would meet in it, so they run in one process.
+count=3
 postgres=(Scripts/postgres/cluster.py run)
-if [[ -n ${SETTLE_TEST_POSTGRES:-} ]]; then
+if [[ ${SETTLE_TEST_POSTGRES:-} == none ]]; then
+    unset SETTLE_TEST_POSTGRES
     postgres=()
-    [[ $SETTLE_TEST_POSTGRES != none ]] || unset SETTLE_TEST_POSTGRES
+elif [[ -n ${SETTLE_TEST_POSTGRES:-} ]]; then
+    count=1
+    postgres=()
 elif ! missing=$(Scripts/postgres/cluster.py available 2>&1); then
     postgres=()
     printf 'Tests with PostgreSQL are skipped: %s\n' "$missing"
@@ -20,9 +26,6 @@ fi
 
 logs=$(mktemp -d)
 processes=()
-
-# Each command is a process group of its own, so that a signal to this script ends what the command has started, too.
-set -m
 end() {
     for process in ${processes[@]+"${processes[@]}"}; do kill -- "-$process" 2>/dev/null; done
     rm -rf "$logs"
@@ -30,9 +33,12 @@ end() {
 trap end EXIT
 trap 'exit 130' INT TERM HUP
 
+# Starts a command in a process group of its own, so that a signal to this script ends what the command has started, too.
 start() {
     local log=$logs/${#processes[@]}
-    (set -o pipefail; NO_COLOR=1 ${postgres[@]+"${postgres[@]}"} "$@" 2>&1 | tee "$log") &
+    set -m
+    (set -o pipefail; NO_COLOR=1 ${postgres[@]+"${postgres[@]}"} "$@" </dev/null 2>&1 | tee "$log") &
+    set +m
     processes+=($!)
 }
 
@@ -41,7 +47,8 @@ if (($#)); then
     start Scripts/swift-debug.sh test "$@"
 else
     Scripts/swift-debug.sh build --build-tests || exit
-    if [[ -f $program ]]; then
+    # On macOS it is a folder.
+    if ((count == 3)) && [[ -f $program ]]; then
         start "$program" --testing-library swift-testing --filter "^(${groups[0]})\."
         start "$program" --testing-library swift-testing --filter "^(${groups[1]})\."
         start "$program" --testing-library swift-testing --skip "^(${groups[0]}|${groups[1]})\."
@@ -50,12 +57,22 @@ else
     fi
 fi
 
-status=0
-for process in "${processes[@]}"; do wait "$process" || status=$?; done
+statuses=()
+for process in "${processes[@]}"; do
+    wait "$process"
+    statuses+=($?)
+done
 processes=()
 
-if ((status != 0)); then
-    printf '\n== What failed\n'
-    grep -hE -A 12 '^(✘|[^ ]*: error:)|[Ff]atal error' "$logs"/* | grep -vE '^(✔|◇|--$)' | head -n 120
-fi
-exit "$status"
+# A process that ends before its tests do has no line about their result.
+result=0
+for number in "${!statuses[@]}"; do
+    status=${statuses[number]} log=$logs/$number
+    if ((status == 0)) && ! grep -q 'Test run with .* passed' "$log"; then status=1; fi
+    ((status != 0)) || continue
+    result=$status
+    printf '\n== What failed, with status %d\n' "$status"
+    grep -E -A 12 '^(✘|[^ ]*: error:)|[Ff]atal error' "$log" | grep -vE '^(✔|◇|--$)' | head -n 120
+    grep -q 'Test run with' "$log" || tail -n 20 "$log"
+done
+exit "$result"

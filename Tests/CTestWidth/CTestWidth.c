@@ -3,7 +3,8 @@
 // is loaded, so this function, which runs while it is loaded, can give a value. A value from outside stays.
 //
 // Many tests don't suspend: they keep one of the few threads for tasks until they end, and each step of the others waits for
-// them. The fewer run at a time, the sooner one of those gets its next step, and so stays within its time limit.
+// them. The fewer run at a time, the sooner one of those gets its next step, and so stays within its time limit. To use
+// both processors all the same, `make test` runs three such programs.
 #include "CTestWidth.h"
 
 #include <stdlib.h>

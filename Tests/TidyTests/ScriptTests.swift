@@ -30,9 +30,9 @@ struct ScriptTests {
 
     @Test(arguments: [
         ("Benchmarks/server/busy_feeds.py --rate -1", "argument --rate"),
-        ("Benchmarks/server/load.py --settle /bin/true --tests get", "put before it"),
+        ("Benchmarks/server/load.py --settle true --tests get", "put before it"),
         ("Benchmarks/server/slow_line.py --round-trip x", "argument --round-trip"),
-        ("Benchmarks/postgres/kills.py --settle /bin/true --restarts 0 --engine file", "nothing would be killed"),
+        ("Benchmarks/postgres/kills.py --settle true --restarts 0 --engine file", "nothing would be killed"),
         ("Benchmarks/mobile/litecore.py --crowd -1", "argument --crowd"),
         ("Scripts/live/sync-gateway.py --seeds 0", "argument --seeds"),
     ])
