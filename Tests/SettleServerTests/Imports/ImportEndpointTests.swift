@@ -191,7 +191,8 @@ extension Answer {
         let client = try RouterClient { $0.largestBody = 2 << 20 }
         #expect(try client.send("PUT", "/db").status == 201)
         let long = String(repeating: "x", count: 3 << 20)
-        let lines = try client.importing("{\"_id\":\"a\"}\n{\"_id\":\"b\",\"t\":\"\(long)\"}\n{\"_id\":\"c\"}\n").reports
+        let lines = try client.importing("{\"_id\":\"a\"}\n{\"_id\":\"b\",\"t\":\"\(long)\"}\n{\"_id\":\"c\"}\n")
+            .reports
         #expect(lines.first?["message"] == "longer than 2 MiB" && lines.first?["line"] == 2)
         #expect(try client.ids() == ["a", "c"])
         let zeros = String(repeating: "0,", count: 4_000_000)
