@@ -75,7 +75,9 @@ class Peer(Client):
                 got.append("ping")
                 self.socket.shutdown(socket.SHUT_RDWR)
             if first & 0x0F == 2:
-                return bytes(byte ^ mask[index & 3] for index, byte in enumerate(payload))
+                # As two large numbers, which is much faster than byte by byte.
+                masks = (mask * (length // 4 + 1))[:length]
+                return (int.from_bytes(payload, "big") ^ int.from_bytes(masks, "big")).to_bytes(length, "big")
 
     def write_frame(self, payload, opcode=2):
         length = len(payload)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SettleDatabase
 
-@Suite(.timeLimit(.minutes(3))) struct WriteQueueTests {
+@Suite(.timeLimit(.minutes(5))) struct WriteQueueTests {
     /// A storage whose transactions are lists of numbers.
     private final class NumberStorage: QueuedStorage {
         let open = Guarded<[Int]>([])

@@ -5,7 +5,7 @@ import SettleReplication
 import Testing
 
 /// Replication with peers whose habits are not those of Settle's server (`Tests/Mobile/peer.py`).
-@Suite(.timeLimit(.minutes(3))) struct PassivePeerTests {
+@Suite(.timeLimit(.minutes(5))) struct PassivePeerTests {
     /// A peer in a process of its own.
     private final class Passive {
         private let process = Process()

@@ -89,7 +89,13 @@ import Testing
         // The next request is sent into a network that has no answer.
         remote.tell {
             $0.always = [.connect: Self.away]
-            $0.beforeChanges = { _ in try await Task.sleep(for: .seconds(7200)) }
+            $0.beforeChanges = { _ in
+                // Nothing comes, so this ends when the request is cancelled.
+                let (nothing, continuation) = AsyncStream<Void>.makeStream()
+                for await _ in nothing {}
+                continuation.finish()
+                throw CancellationError()
+            }
         }
         let before = remote.count(.changes)
         configuration.network.notify()

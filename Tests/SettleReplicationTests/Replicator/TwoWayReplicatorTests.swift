@@ -5,7 +5,7 @@ import SettleTesting
 import Testing
 
 /// One object keeps a database and a server's the same.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct TwoWayReplicatorTests {
     private let room: TemporaryFolder
     private let server: Server

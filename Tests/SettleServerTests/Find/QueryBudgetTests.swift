@@ -10,7 +10,7 @@ import Testing
 @testable import SettleServer
 
 /// What one query may cost.
-@Suite(.timeLimit(.minutes(3))) struct QueryBudgetTests {
+@Suite(.timeLimit(.minutes(5))) struct QueryBudgetTests {
     private static let hostile: JSONValue = ["selector": ["a": ["$elemMatch": ["$regex": "^(a+)+$"]]]]
 
     /// A client with documents of a thousand elements; a search in one element takes its whole budget.

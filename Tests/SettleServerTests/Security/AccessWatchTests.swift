@@ -8,7 +8,7 @@ import Testing
 @testable import SettleServer
 
 /// Feeds and mobile connections end within seconds after their user's account, password, roles, session or rights have ended.
-@Suite(.timeLimit(.minutes(3))) struct AccessWatchTests {
+@Suite(.timeLimit(.minutes(5))) struct AccessWatchTests {
     private static let ben = "/_users/org.couchdb.user:ben"
 
     /// What ends the access of `ben`.

@@ -8,7 +8,7 @@ import Testing
 @testable import SettleServer
 
 /// The bounds of what anonymous clients and members may send: docs/SECURITY.md has them in a table, which is checked here.
-@Suite(.timeLimit(.minutes(3))) struct EndpointBoundsTests {
+@Suite(.timeLimit(.minutes(5))) struct EndpointBoundsTests {
     /// A row of the table: the form of a path, who may use it, and the largest body.
     struct Row: CustomTestStringConvertible, Sendable {
         let path: String

@@ -10,7 +10,7 @@ import Testing
 @testable import SettleServer
 
 /// Administrators, users, sessions and settings of nodes that share a store.
-@Suite(.timeLimit(.minutes(3))) struct SharedAccountsTests {
+@Suite(.timeLimit(.minutes(5))) struct SharedAccountsTests {
     private static let anna = "/_users/org.couchdb.user:anna"
     private static let config = "/_node/_local/_config"
 

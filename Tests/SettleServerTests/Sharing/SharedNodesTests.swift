@@ -10,7 +10,7 @@ import Testing
 @testable import SettleServer
 
 /// Two nodes over one store: what one has done counts on the other from the next request on.
-@Suite(.timeLimit(.minutes(3))) struct SharedNodesTests {
+@Suite(.timeLimit(.minutes(5))) struct SharedNodesTests {
     private static let everybody: JSONValue = [
         "members": ["roles": [], "names": []], "admins": ["roles": [], "names": []],
     ]

@@ -7,7 +7,7 @@ import Testing
 @testable import SettleServer
 
 /// `_db_updates` of nodes that share a store: each event is written by the node that did it.
-@Suite(.timeLimit(.minutes(3))) struct SharedUpdatesTests {
+@Suite(.timeLimit(.minutes(5))) struct SharedUpdatesTests {
     /// The events after a position, `updated:db`, each with its number of revisions.
     private func events(_ client: RouterClient, since: String = "0") throws -> [String] {
         let rows = try client.send("GET", "/_db_updates?since=\(since)").json["results"]?.array ?? []
