@@ -160,19 +160,22 @@ struct ReplicationRun: Sendable {
             flow: Flow(beginning.settings, counts: counts), checkpointer: beginning.checkpointer)
     }
 
-    /// Contacts both peers and finds the start position; `nil` if the run has to end.
+    /// Contacts both peers and finds the start position; `nil` if the run has to end. A change of the network begins
+    /// this anew, because a request on the former network may wait for an answer that can't come.
     private func beginning() async -> Result<Beginning, PeerError>? {
-        await withTaskGroup(of: Result<Beginning, PeerError>?.self) { group in
-            group.addTask { await PeerError.result { try await prepare() } }
-            group.addTask {
-                while let order = await orders.next(), order == .network {}
-                return nil
+        while !orders.isStopping, !Task.isCancelled {
+            let beginning = await withTaskGroup(of: Result<Beginning, PeerError>?.self) { group in
+                group.addTask { await PeerError.result { try await prepare() } }
+                group.addTask {
+                    _ = await orders.next()
+                    return nil
+                }
+                defer { group.cancelAll() }
+                return await group.next() ?? nil
             }
-            if orders.isStopping { group.cancelAll() }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            return orders.isStopping ? nil : first
+            if let beginning { return orders.isStopping ? nil : beginning }
         }
+        return nil
     }
 
     private func prepare() async throws -> Beginning {
@@ -216,7 +219,7 @@ struct ReplicationRun: Sendable {
             if let wanted = since.number, let last = sourceInfo.lastSequence.number, last < wanted {
                 beginning.settings.start = .start
                 beginning.problem =
-                    "it was to begin behind \(since), but the source's newest change is \(last): it is another database"
+                    "it was to begin after \(since), but the source's newest change is \(last): it is another database"
             }
         }
         if result == nil, let database = configuration.database {

@@ -90,7 +90,7 @@ struct FlowRetryTests {
         #expect(flow.unreachable == nil)
     }
 
-    /// Answers a request for changes: there are none. Returns the next request.
+    /// Answers a request for changes with an empty page, and returns the next request of the flow.
     private func answer(_ id: Int, of flow: inout Flow) throws -> (id: Int, request: ChangesRequest) {
         let nothing = ChangesPage(changes: [], last: .start)
         return try #require(flow.handle(.changes(id, .success(nothing)), jitter: 0).compactMap(\.read).first)

@@ -89,23 +89,35 @@ import Testing
         // The next request is sent into a network that has no answer.
         remote.tell {
             $0.always = [.connect: Self.away]
-            $0.beforeChanges = { _ in
-                // Nothing comes, so this ends when the request is cancelled.
-                let (nothing, continuation) = AsyncStream<Void>.makeStream()
-                for await _ in nothing {}
-                continuation.finish()
-                throw CancellationError()
-            }
+            $0.before[.changes] = waitForCancellation
         }
         let before = remote.count(.changes)
         configuration.network.notify()
         await eventually("the request is sent") { remote.count(.changes) > before }
         remote.tell {
             $0.always = [:]
-            $0.beforeChanges = { _ in }
+            $0.before = [:]
         }
         configuration.network.notify()
         await replicator.waits { $0.mode == .idle }
+        await replicator.stop()
+    }
+
+    // SEMANTICS 105
+    @Test func `a replication that connects in a network without answers connects again in the next`() async throws {
+        let (source, target) = try await PeerPair.local[0].make()
+        let remote = ScriptedPeer(target.peer, needsNetwork: true)
+        remote.tell { $0.before[.connect] = waitForCancellation }
+        let configuration = configuration(source.peer, remote)
+        let replicator = OneWayReplicator(configuration)
+        replicator.start()
+        await eventually("the request is sent") { remote.count(.connect) == 1 }
+        configuration.network.notify()
+        await eventually("it is sent again") { remote.count(.connect) == 2 }
+        remote.tell { $0.before = [:] }
+        configuration.network.notify()
+        await replicator.waits { $0.mode == .idle }
+        #expect(remote.count(.connect) == 3)
         await replicator.stop()
     }
 

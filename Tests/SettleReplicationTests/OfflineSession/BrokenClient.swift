@@ -8,6 +8,7 @@ final class BrokenClient: HTTPTransport {
     private let client: any HTTPTransport
     private let broken = Guarded(false)
     private let losing = Guarded(false)
+    private let failingWaits = Guarded(false)
     private let hanging = Guarded(false)
 
     init(_ client: any HTTPTransport) { self.client = client }
@@ -23,6 +24,12 @@ final class BrokenClient: HTTPTransport {
         set { losing.withLock { $0 = newValue } }
     }
 
+    /// Whether requests that wait for changes lose their connection.
+    var failsWaits: Bool {
+        get { failingWaits.withLock { $0 } }
+        set { failingWaits.withLock { $0 = newValue } }
+    }
+
     /// Whether calls wait until they are cancelled.
     var hangs: Bool {
         get { hanging.withLock { $0 } }
@@ -32,10 +39,10 @@ final class BrokenClient: HTTPTransport {
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         if isBroken { throw TransportError(.cannotConnect, "the network is down") }
         if hangs {
-            let (never, continuation) = AsyncStream.makeStream(of: Void.self)
-            for await _ in never {}
-            continuation.finish()
-            throw CancellationError()
+            try await waitForCancellation()
+        }
+        if failsWaits, request.url.query?.contains("feed=longpoll") == true {
+            throw TransportError(.connectionLost, "nothing came for long")
         }
         let response = try await client.send(request)
         if losesAnswers, request.method == "PUT", response.status < 300 {

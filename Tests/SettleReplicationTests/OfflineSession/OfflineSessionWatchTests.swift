@@ -1,6 +1,8 @@
 import Foundation
 import Settle
 import SettleHTTP
+import SettlePlatform
+import SettleTesting
 import Testing
 
 @testable import SettleDatabase
@@ -29,6 +31,21 @@ import Testing
         for try await changes in world.session.journal.observePending() where changes.isEmpty { break }
         #expect(try await world.server() == ["1 later 9:00 false"])
         await world.session.stop()
+    }
+
+    @Test func `a server that fails whenever it is asked to wait is asked less and less often`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        let client = BrokenClient(DefaultTransport())
+        client.failsWaits = true
+        let session = try session(world, client)
+        session.start()
+        // The delay depends on the failures alone; the server is reached after each.
+        await eventually("the failures count") { session.failures.withLock { $0 } > 3 }
+        client.failsWaits = false
+        try await world.write("1", ["name": "theirs", "updatedat": "9:01"])
+        await eventually("a wait that succeeds ends them") { session.failures.withLock { $0 } == 0 }
+        await session.stop()
     }
 
     @Test func `a refusal by a server that is reachable again is reported`() async throws {

@@ -60,7 +60,7 @@ struct StatusTests {
         for number in 0..<30 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let slow = ScriptedPeer(target.peer)
         let gate = Gate()
-        slow.tell { $0.beforeStore = { await gate.wait() } }
+        slow.tell { $0.before[.store] = { await gate.wait() } }
         var configuration = ReplicationConfiguration(source: source.peer, target: slow)
         configuration.isContinuous = true
         configuration.limits.changes = 10

@@ -16,10 +16,8 @@ final class ScriptedPeer: PeerOperations {
         var always: [Call: PeerError] = [:]
         /// Replaces the outcome of storing a revision.
         var onStore: @Sendable (PeerRevision) -> StoreOutcome? = { _ in nil }
-        /// Awaited before each request for changes.
-        var beforeChanges: @Sendable (ChangesRequest) async throws -> Void = { _ in }
-        /// Awaited before each call to store.
-        var beforeStore: @Sendable () async -> Void = {}
+        /// Awaited before each call of a kind that does not fail.
+        var before: [Call: @Sendable () async throws -> Void] = [:]
         /// Replaces each answer.
         var onAnswer: @Sendable (RevisionRequest, RevisionAnswer) -> RevisionAnswer = { $1 }
         /// Replaces each page of changes.
@@ -43,44 +41,43 @@ final class ScriptedPeer: PeerOperations {
     var database: Database? { base.database }
     func identity() async throws -> String { try await base.identity() }
 
-    private func pass(_ call: Call) throws {
-        let error = script.withLock { script -> PeerError? in
+    private func pass(_ call: Call) async throws {
+        let (error, before) = script.withLock { script in
             script.calls[call, default: 0] += 1
-            if let error = script.always[call] { return error }
-            guard script.failures[call]?.isEmpty == false else { return nil }
-            return script.failures[call]?.removeFirst()
+            var error = script.always[call]
+            if error == nil, script.failures[call]?.isEmpty == false { error = script.failures[call]?.removeFirst() }
+            return (error, script.before[call])
         }
         if let error { throw error }
+        try await before?()
     }
 
     func connect() async throws -> PeerInfo {
-        try pass(.connect)
+        try await pass(.connect)
         return try await base.connect()
     }
 
     func create() async throws { try await base.create() }
 
     func changes(_ request: ChangesRequest) async throws -> ChangesPage {
-        try pass(.changes)
-        try await script.withLock(\.beforeChanges)(request)
+        try await pass(.changes)
         let page = try await base.changes(request)
         return script.withLock(\.onPage)(request, page)
     }
 
     func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
-        try pass(.differences)
+        try await pass(.differences)
         return try await base.differences(from: changes)
     }
 
     func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer] {
-        try pass(.revisions)
+        try await pass(.revisions)
         let change = script.withLock(\.onAnswer)
         return zip(requests, try await base.revisions(requests, budget: budget)).map(change)
     }
 
     func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
-        try pass(.store)
-        await script.withLock(\.beforeStore)()
+        try await pass(.store)
         let change = script.withLock(\.onStore)
         let given = revisions.map(change)
         var stored = try await base.store(zip(revisions, given).filter { $1 == nil }.map(\.0), branching: branching)[
@@ -93,12 +90,12 @@ final class ScriptedPeer: PeerOperations {
     }
 
     func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument? {
-        try pass(.readLog)
+        try await pass(.readLog)
         return try await base.localDocument(id)
     }
 
     func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String {
-        try pass(.writeLog)
+        try await pass(.writeLog)
         return try await base.saveLocalDocument(id, body: body, revision: revision)
     }
 
