@@ -122,7 +122,8 @@ class Server:
             file.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
 
     def start(self, patience=60):
-        """Starts it, and waits until it takes connections. Processes of a killed postmaster may need a moment to be gone."""
+        """Starts it, and waits until it takes connections. Processes of a killed postmaster may need a moment to be gone, and so
+        may a connection of another program that got the port of this server since it was chosen."""
         end = time.monotonic() + patience
         while True:
             with open(os.path.join(self.folder, "log"), "ab") as log:
@@ -133,7 +134,7 @@ class Server:
                 if self.status() == (self.process.pid, "ready"):
                     return
                 time.sleep(0.01)
-            if self.process.poll() is None or time.monotonic() > end or "still in use" not in self.log_end():
+            if self.process.poll() is None or time.monotonic() > end or " in use" not in self.log_end():
                 raise Unavailable(f"the server {self.name} did not start:\n{self.log_end()}")
             self.room.ended(self.process)
             time.sleep(0.05)
