@@ -99,18 +99,20 @@ apple-plan: ## Check that a build for iOS needs only what iOS has, by its plan
 apple-doubles: export SETTLE_OPTIMIZED := 0
 apple-doubles: setup ## Run the tests of the core, or those of SUITES, with stand-ins for Apple's libraries
 	@$(SELECT) SETTLE_APPLE_DOUBLES=1 SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" exec Scripts/test.sh --scratch-path .build/apple-doubles \
-		$(if $(SUITES),--filter '$(SUITES)')
+		$(SELECTED)
 
 linkage: setup ## Check which C libraries each product needs
 	@Scripts/linkage.sh
 
-# With SUITES only the files of these tests are compiled.
+# With SUITES only the files of these tests are compiled, and neither the examples nor programs.
+TESTS := SettlePackageTests
 SELECT = $(if $(SUITES),SETTLE_TEST_SOURCES=$$(Scripts/test-sources.py '$(SUITES)') || exit 1; export SETTLE_TEST_SOURCES;)
+SELECTED = $(if $(SUITES),--test-product $(TESTS) --filter '$(SUITES)')
 
 # Tests that bound a process's memory, of which a sanitizer reserves terabytes.
 BOUNDED := in 60 MB of memory
 
-SANITIZED := $(if $(SUITES),--filter '$(SUITES)') --skip '$(BOUNDED)'
+SANITIZED := $(SELECTED) --skip '$(BOUNDED)'
 
 # The tests with PostgreSQL are left out: libpq is not built with a sanitizer.
 tsan: setup ## Run the tests, or those of SUITES, with the thread sanitizer
@@ -122,7 +124,7 @@ asan: setup ## Run the tests, or those of SUITES, with the address sanitizer
 		exec Scripts/test.sh --sanitize=address --scratch-path .build/asan $(SANITIZED)
 
 sanitized-builds: setup ## Build the tests, or those of SUITES, for both sanitizers
-	@$(SELECT) for kind in thread:tsan address:asan; do SWIFT="$(SWIFT)" Scripts/swift-debug.sh build --build-tests \
+	@$(SELECT) for kind in thread:tsan address:asan; do SWIFT="$(SWIFT)" Scripts/swift-debug.sh build $(if $(SUITES),--product $(TESTS),--build-tests) \
 		--sanitize=$${kind%:*} --scratch-path .build/$${kind#*:} || exit 1; done
 
 fuzz: setup ## Fuzz the parsers, SECONDS_EACH

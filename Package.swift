@@ -47,6 +47,14 @@ func host(_ name: String) -> Target.Dependency { .target(name: name, condition: 
 /// The PostgreSQL of tests that run on every engine; not with stand-ins, which stand for systems without it.
 let postgres: [Target.Dependency] = ["PostgresTesting"]
 
+/// The files of tests that `Scripts/test-sources.py` named, for a build that runs few of the tests.
+let testSources = (Context.environment["SETTLE_TEST_SOURCES"] ?? "").split(separator: " ").map(String.init)
+
+/// What few tests of a target need, such as the programs that they start. A build of those in `testSources` does without it.
+func fewTests(_ names: String...) -> [Target.Dependency] {
+    testSources.isEmpty ? names.map { .byName(name: $0) } : []
+}
+
 /// The stand-in of a framework.
 func double(_ name: String) -> [Target.Dependency] { doubles ? [.target(name: name)] : [] }
 
@@ -103,7 +111,8 @@ let package = Package(
         .target(
             name: "SettleDatabase",
             dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "CSQLite"],
-            swiftSettings: hot),
+            // Optimizing it takes longer than few tests save.
+            swiftSettings: testSources.isEmpty ? hot : strict),
         // HTTP: messages and addresses for clients and servers, and the system's client.
         .target(
             name: "SettleHTTP",
@@ -216,7 +225,7 @@ let package = Package(
             name: "SettleQueryTests", dependencies: ["SettleQuery", "Settle", "SettleTesting"], swiftSettings: strict),
         .testTarget(
             name: "SettleDatabaseTests",
-            dependencies: ["SettlePlatform", "Settle", "SettleTesting", "CSQLite", "CrashTool"] + postgres,
+            dependencies: ["SettlePlatform", "Settle", "SettleTesting", "CSQLite"] + fewTests("CrashTool") + postgres,
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleImportTests",
@@ -248,12 +257,16 @@ let package = Package(
             name: "SettleServerTests",
             dependencies: [
                 "SettleHTTP", "SettleMobile", "SettlePlatform", "SettleServer", "Settle", "SettleTesting",
-                "SettleFleet",
-                "SettleTool",
-            ],
+                "ScriptWorkerTool",
+            ] + fewTests("SettleFleet"),
             exclude: ["Fixtures"], swiftSettings: strict),
+        // The workers of tests that run scripts.
+        .executableTarget(
+            name: "ScriptWorkerTool", dependencies: ["SettleScripting"], path: "Tests/ScriptWorkerTool",
+            swiftSettings: strict),
         .testTarget(
-            name: "SettleScriptingTests", dependencies: ["SettleScripting", "SettleTool"], swiftSettings: strict),
+            name: "SettleScriptingTests", dependencies: ["SettleScripting", "SettleTesting", "ScriptWorkerTool"],
+            swiftSettings: strict),
         .testTarget(
             name: "SettleViewsTests", dependencies: ["SettleViews", "Settle", "SettleTesting"] + postgres,
             swiftSettings: strict),
@@ -338,12 +351,10 @@ if doubles {
     ]
 }
 
-// Of the files of tests only those that `Scripts/test-sources.py` named, for builds that run few of the tests.
-if let list = Context.environment["SETTLE_TEST_SOURCES"], !list.isEmpty {
-    let files = list.split(separator: " ").map(String.init)
+if !testSources.isEmpty {
     for target in package.targets where target.type == .test && target.sources == nil {
         let folder = "Tests/\(target.name)/"
-        target.sources = files.filter { $0.hasPrefix(folder) }.map { String($0.dropFirst(folder.count)) }
+        target.sources = testSources.filter { $0.hasPrefix(folder) }.map { String($0.dropFirst(folder.count)) }
     }
     package.targets.removeAll { $0.type == .test && $0.sources?.isEmpty == true }
 }

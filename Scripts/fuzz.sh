@@ -12,12 +12,12 @@ mkdir -p "$out"/{corpus,failures}
 
 # SwiftPM can't link libFuzzer's main, so the modules are compiled here, one after the other.
 flags=(
-    -O -use-ld=lld -swift-version 6 -warnings-as-errors -parse-as-library -package-name settle -sanitize=fuzzer,address
+    -use-ld=lld -swift-version 6 -warnings-as-errors -parse-as-library -package-name settle -sanitize=fuzzer,address
     -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
     -enable-upcoming-feature InternalImportsByDefault
     -I "$out" -I Sources/CSQLite -I Sources/CCrypto -I Sources/CZlib -I Sources/CPCRE2
 )
-# The objects are compiled JOBS at a time, after the interfaces that they need.
+# The objects are compiled JOBS at a time, after the interfaces that they need, for which the compiler leaves out what functions do.
 compile() {
     local module=$1 folder=Sources/$1
     [[ $module == FuzzTargets ]] && folder=Fuzz/Targets
@@ -29,10 +29,13 @@ objects=()
 compiling=()
 for module in "${modules[@]}"; do
     echo "compiling $module"
-    compile "$module" -Onone -emit-module -emit-module-path "$out/$module.swiftmodule"
+    compile "$module" -Onone -emit-module -emit-module-path "$out/$module.swiftmodule" -Xfrontend -experimental-skip-non-inlinable-function-bodies
     while (($(jobs -rp | wc -l) >= ${JOBS:-1})); do wait -n; done
     objects+=("$out/$module.o")
-    compile "$module" -c -o "$out/$module.o" &
+    # Of these the fuzzers run little that is not SQLite's, and optimizing them takes longest.
+    level=-O
+    [[ $module == Settle@(Query|Database) ]] && level=-Onone
+    compile "$module" "$level" -c -o "$out/$module.o" &
     compiling+=($!)
 done
 for job in "${compiling[@]}"; do wait "$job"; done

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 [[ $(uname) == Linux ]] || exit 0
 table=Scripts/linkage.txt
-for product in settle settle-simulate CrashTool ShoppingList; do Scripts/swift-debug.sh build --product "$product" >/dev/null; done
+Scripts/swift-debug.sh build >/dev/null
 bin=$(swift build --show-bin-path)
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT

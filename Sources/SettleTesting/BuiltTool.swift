@@ -2,7 +2,7 @@ package import Foundation
 
 /// An executable of this package, which lies where the tests were built.
 package struct BuiltTool {
-    private let path: String
+    package let path: String
 
     package init(_ name: String) {
         let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])

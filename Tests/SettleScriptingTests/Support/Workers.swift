@@ -1,24 +1,22 @@
-import Foundation
 import SettleCore
 import SettleDatabase
 import SettlePlatform
+import SettleTesting
 import Testing
 
 @testable import SettleScripting
 
-/// A pool of workers that run the tool built with the tests.
+/// A pool of workers built with the tests.
 struct Workers {
     let pool: ScriptPool
     let lines: Guarded<[String]>
 
     /// Creates a pool; a shell does what `start` says before each worker starts.
     init(timeLimit: Int = 5000, workers: Int = 2, memory: Int = 64 << 20, start: String? = nil) {
-        let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
-        let tool = tests.deletingLastPathComponent().appending(path: "settle").path
-        var options = ScriptOptions(executable: tool, arguments: ["script-worker"])
+        var options = ScriptOptions(executable: BuiltTool("ScriptWorkerTool").path, arguments: [])
         if let start {
+            options.arguments = ["-c", start + #"; exec "$0" "$@""#, options.executable]
             options.executable = "/bin/sh"
-            options.arguments = ["-c", start + #"; exec "$0" "$@""#, tool, "script-worker"]
         }
         options.timeLimit = timeLimit
         options.workers = workers
