@@ -104,7 +104,7 @@ apple-doubles: setup ## Run the tests of the core, or those of SUITES, with stan
 linkage: setup ## Check which C libraries each product needs
 	@Scripts/linkage.sh
 
-# With SUITES only the files of these tests are compiled, and neither the examples nor programs.
+# With SUITES only the files of these tests and what they need are compiled, without the examples and the tool.
 TESTS := SettlePackageTests
 SELECT = $(if $(SUITES),SETTLE_TEST_SOURCES=$$(Scripts/test-sources.py '$(SUITES)') || exit 1; export SETTLE_TEST_SOURCES;)
 SELECTED = $(if $(SUITES),--test-product $(TESTS) --filter '$(SUITES)')

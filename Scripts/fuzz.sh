@@ -17,7 +17,7 @@ flags=(
     -enable-upcoming-feature InternalImportsByDefault
     -I "$out" -I Sources/CSQLite -I Sources/CCrypto -I Sources/CZlib -I Sources/CPCRE2
 )
-# The objects are compiled JOBS at a time, after the interfaces that they need, for which the compiler leaves out what functions do.
+# The objects are compiled JOBS at a time, after the interfaces that they need. An interface is made without the bodies of functions.
 compile() {
     local module=$1 folder=Sources/$1
     [[ $module == FuzzTargets ]] && folder=Fuzz/Targets
@@ -32,7 +32,7 @@ for module in "${modules[@]}"; do
     compile "$module" -Onone -emit-module -emit-module-path "$out/$module.swiftmodule" -Xfrontend -experimental-skip-non-inlinable-function-bodies
     while (($(jobs -rp | wc -l) >= ${JOBS:-1})); do wait -n; done
     objects+=("$out/$module.o")
-    # Of these the fuzzers run little that is not SQLite's, and optimizing them takes longest.
+    # Only the fuzzer of files runs these, and it mostly waits for SQLite. Optimizing them takes the most time.
     level=-O
     [[ $module == Settle@(Query|Database) ]] && level=-Onone
     compile "$module" "$level" -c -o "$out/$module.o" &
