@@ -124,8 +124,8 @@ asan: setup ## Run the tests, or those of SUITES, with the address sanitizer
 		exec Scripts/test.sh --sanitize=address --scratch-path .build/asan $(SANITIZED)
 
 sanitized-builds: setup ## Build the tests, or those of SUITES, for both sanitizers
-	@$(SELECT) for kind in thread:tsan address:asan; do SWIFT="$(SWIFT)" Scripts/swift-debug.sh build $(if $(SUITES),--product $(TESTS),--build-tests) \
-		--sanitize=$${kind%:*} --scratch-path .build/$${kind#*:} || exit 1; done
+	@$(SELECT) for kind in thread:tsan address:asan; do SWIFT="$(SWIFT)" Scripts/swift-debug.sh build \
+		$(if $(SUITES),--product $(TESTS),--build-tests) --sanitize=$${kind%:*} --scratch-path .build/$${kind#*:} || exit 1; done
 
 fuzz: setup ## Fuzz the parsers, SECONDS_EACH
 	@Scripts/fuzz.sh

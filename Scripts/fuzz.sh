@@ -29,7 +29,8 @@ objects=()
 compiling=()
 for module in "${modules[@]}"; do
     echo "compiling $module"
-    compile "$module" -Onone -emit-module -emit-module-path "$out/$module.swiftmodule" -Xfrontend -experimental-skip-non-inlinable-function-bodies
+    compile "$module" -Onone -emit-module -emit-module-path "$out/$module.swiftmodule" \
+        -Xfrontend -experimental-skip-non-inlinable-function-bodies
     while (($(jobs -rp | wc -l) >= ${JOBS:-1})); do wait -n; done
     objects+=("$out/$module.o")
     # Only the fuzzer of files runs these, and it mostly waits for SQLite. Optimizing them takes the most time.
