@@ -96,10 +96,6 @@ let package = Package(
             name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         // The tool's alone. Apple's SDKs and Debian have it.
         .systemLibrary(name: "CLibEdit", providers: [.apt(["libedit-dev"])]),
-        // Apple's systems have the same as a framework.
-        .systemLibrary(
-            name: "CJavaScriptCore", pkgConfig: "javascriptcoregtk-4.1",
-            providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]),
 
         .target(name: "SettlePlatform", dependencies: ["CZlib"], swiftSettings: hot),
         .target(name: "SettleCrypto", dependencies: core("CCrypto") + double("CommonCrypto"), swiftSettings: hot),
@@ -158,6 +154,8 @@ let package = Package(
                 "SettlePlatform", "SettleCore", "SettleDatabase", "SettleHTTP", "SettleReplication", "Settle",
             ],
             swiftSettings: strict),
+        // Loads JavaScriptCore when a worker starts. Apple's systems have it as a framework.
+        .target(name: "CJavaScriptCore", cSettings: [.treatAllWarnings(as: .error)]),
         // JavaScript that each context of scripts begins with, as a file that stands in the program.
         .target(name: "CScriptPrelude", exclude: ["prelude.js"], cSettings: [.treatAllWarnings(as: .error)]),
         .target(

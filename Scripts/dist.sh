@@ -80,14 +80,16 @@ stage_debian() {
     gzip -n -9 <CHANGELOG.md >"$root/usr/share/doc/settle/changelog.gz"
 }
 
-# The packages that have the libraries of the tool, with their versions.
+# The packages that have the libraries of the tool, with their versions, and the one of JavaScriptCore, which the tool loads
+# only to run design functions.
 dependencies() {
     local room
     room=$(mktemp -d)
     mkdir -p "$room/debian/settle/DEBIAN" "$room/debian/settle/usr/bin"
     printf 'Source: settle\n\nPackage: settle\nArchitecture: any\n' >"$room/debian/control"
     cp "$1" "$room/debian/settle/usr/bin/settle"
-    (cd "$room" && dpkg-shlibdeps -O debian/settle/usr/bin/settle) | sed -n 's/^shlibs:Depends=//p'
+    (cd "$room" && dpkg-shlibdeps -O debian/settle/usr/bin/settle) |
+        sed -n 's/^shlibs:Depends=\(.*\)/\1, libjavascriptcoregtk-4.1-0/p'
     rm -rf "$room"
 }
 

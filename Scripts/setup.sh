@@ -17,7 +17,7 @@ missing_on_debian() {
     have make || echo make
     if ! have pkg-config; then
         printf '%s\n' pkg-config libsqlite3-dev libssl-dev zlib1g-dev libpcre2-dev libmicrohttpd-dev \
-            libcurl4-openssl-dev libjavascriptcoregtk-4.1-dev libpq-dev libedit-dev
+            libcurl4-openssl-dev libpq-dev libedit-dev libjavascriptcoregtk-4.1-0
         return
     fi
     pkg-config --exists sqlite3 || echo libsqlite3-dev
@@ -26,9 +26,10 @@ missing_on_debian() {
     pkg-config --exists libpcre2-8 || echo libpcre2-dev
     pkg-config --exists libmicrohttpd || echo libmicrohttpd-dev
     pkg-config --exists libcurl || echo libcurl4-openssl-dev
-    pkg-config --exists javascriptcoregtk-4.1 || echo libjavascriptcoregtk-4.1-dev
     pkg-config --exists libpq || echo libpq-dev
     pkg-config --exists libedit || echo libedit-dev
+    # Workers load it at run time; Sources/CJavaScriptCore names the libraries that they try.
+    grep -q 'libjavascriptcoregtk-[0-9.]*\.so\.' < <(/sbin/ldconfig -p) || echo libjavascriptcoregtk-4.1-0
 }
 
 # Test data, without which the tests that read it are skipped, ICU, which tests compare the order of strings with, and shells,
@@ -108,5 +109,5 @@ fi
 
 missing=$(missing_on_debian; missing_for_tests; missing_for_counts)
 [[ -z $missing ]] && exit 0
-have apt-get || fail "install the development files of SQLite, OpenSSL, zlib, PCRE2, libmicrohttpd, libcurl, JavaScriptCore, libpq and libedit, and pkg-config. In Debian's words:" $missing
+have apt-get || fail "install the development files of SQLite, OpenSSL, zlib, PCRE2, libmicrohttpd, libcurl, libpq and libedit, and pkg-config and JavaScriptCore. In Debian's words:" $missing
 install_on_debian $missing

@@ -1,7 +1,24 @@
+import Foundation
 import SettleScripting
+import SettleTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ScriptFunctionTests {
+    #if os(Linux)
+    /// Files that are no libraries stand where the worker looks first, for a machine without JavaScriptCore.
+    @Test func `without JavaScriptCore a call says what is missing, and the next finds it`() throws {
+        let folder = try TemporaryFolder()
+        let names = ["4.1.so.0", "6.0.so.1", "4.0.so.18"].map { "libjavascriptcoregtk-" + $0 }
+        for name in names { try Data("text".utf8).write(to: URL(filePath: folder(name))) }
+        let workers = Workers(start: "export LD_LIBRARY_PATH='\(folder.path)'")
+        let error = #expect(throws: ScriptError.self) { try workers.map("function () { emit(1) }", "{}") }
+        #expect(error?.name == "os_process_error")
+        #expect(error?.reason.contains("libjavascriptcoregtk-4.1-0") == true)
+        for name in names { try FileManager.default.removeItem(atPath: folder(name)) }
+        #expect(try workers.map("function () { emit(1) }", "{}") == ["[[[1,null]]]"])
+    }
+    #endif
+
     @Test(arguments: [
         ("throw({forbidden: 'no'})", #"{"forbidden":"no"}"#), ("throw({unauthorized: doc.n})", #"{"unauthorized":1}"#),
         ("throw 'text'", #""text""#), ("throw null", "null"), ("throw undefined", "undefined"), ("return false", "1"),

@@ -16,6 +16,10 @@ public struct ScriptError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// A function exceeded the time limit.
     public static let timeout = ScriptError("os_process_error", "OS process timed out.")
+    /// The library that runs functions is missing. Each worker looks for it again, so installing it is enough.
+    static let engine = ScriptError(
+        "os_process_error",
+        "The server can't run functions without JavaScriptCore. Debian has it in libjavascriptcoregtk-4.1-0.")
     /// The worker ended during the call, usually because of a lack of memory.
     static func ended(_ code: Int32) -> ScriptError { ScriptError("os_process_error", "{exit_status,\(code)}") }
     /// The pool was closed before the answer.

@@ -164,4 +164,6 @@ enum ScriptExit {
     static let timeout: Int32 = 71
     /// A function exceeded the memory limit.
     static let memory: Int32 = 72
+    /// JavaScriptCore is not installed.
+    static let engine: Int32 = 73
 }

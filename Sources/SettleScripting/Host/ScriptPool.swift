@@ -180,6 +180,8 @@ public final class ScriptPool: Sendable {
                 process = nil
                 if code == ScriptExit.timeout {
                     answer = .failure(.timeout)
+                } else if code == ScriptExit.engine {
+                    answer = .failure(.engine)
                 } else if !isInnocent || attempts == 0 {
                     answer = .failure(.ended(code))
                 }

@@ -21,6 +21,16 @@ final class ScriptEngine {
     /// The size at which partial results are sent.
     private static let pieceLength = 256 * 1024
 
+    /// Loads JavaScriptCore, which no other part of the program needs; returns `false` if it is not installed.
+    static func load() -> Bool {
+        #if canImport(JavaScriptCore)
+        true
+        #else
+        settle_javascript_load()
+        #endif
+    }
+
+    /// Creates an engine, after ``load()``.
     init?(output: Descriptor, watchdog: ScriptWatchdog) {
         guard let group = JSContextGroupCreate() else { return nil }
         self.group = group

@@ -17,6 +17,7 @@ public enum ScriptWorker {
         // A terminal's Ctrl-C is for the server, which ends this process when it stops.
         signal(SIGINT, SIG_IGN)
         ScriptConfinement.begin()
+        guard ScriptEngine.load() else { exit(ScriptExit.engine) }
         let watchdog = ScriptWatchdog(milliseconds: milliseconds)
         guard let engine = ScriptEngine(output: Descriptor(number: STDOUT_FILENO), watchdog: watchdog) else {
             exit(ScriptExit.misuse)

@@ -1,3 +1,0 @@
-// JavaScriptCore's interface in C, the same as Apple's.
-#pragma once
-#include <JavaScriptCore/JavaScript.h>
