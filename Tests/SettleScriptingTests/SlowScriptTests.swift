@@ -2,14 +2,20 @@ import Foundation
 import SettleScripting
 import Testing
 
-/// Calls that take long: those that compute give way to others, and those that a busy machine lets wait do not.
+/// What takes long: a function that computes gives way to others, and a call of many quick functions does not, nor one that a busy
+/// machine lets wait.
 @Suite(.timeLimit(.minutes(5))) struct SlowScriptTests {
     /// How many processes start for calls that follow each other, in a pool that may have two.
-    private func starts(of function: String, calls: Int = 2, start: String = ":") throws -> Int {
+    private func starts(
+        of function: String, calls: Int = 2, documents: Int = 1, start: String = ":"
+    ) throws -> Int {
         let file = FileManager.default.temporaryDirectory.appending(path: "starts-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
         let workers = Workers(timeLimit: 60_000, start: "echo >>'\(file.path)'; \(start)")
-        for _ in 0..<calls { #expect(try workers.map(function, "{}") == ["[[[1,null]]]"]) }
+        let texts = Array(repeating: "{}", count: documents)
+        for _ in 0..<calls {
+            #expect(try workers.map(function, texts).allSatisfy { $0 == "[[[1,null]]]" })
+        }
         workers.pool.close()
         return try Data(contentsOf: file).count
     }
@@ -24,7 +30,13 @@ import Testing
         #expect(try starts(of: "function () { emit(1) }", calls: 500) == 1)
     }
 
-    @Test func `a process that computed for long ends after its call`() throws {
+    /// With the lowest priority a large batch would wait for whatever else the machine computes.
+    @Test func `a call of many quick functions keeps its process and the priority`() throws {
+        let function = "function () { for (var i = 0, x = 0; i < 1e5; i++) x += i % 7; if (x > 0) emit(1) }"
+        #expect(try starts(of: function, documents: 5000) == 1)
+    }
+
+    @Test func `a process with a function that computed for long ends after its call`() throws {
         let loop = "function () { for (var i = 0, x = 0; i < 1e9; i++) x += i % 7; if (x > 0) emit(1) }"
         #expect(try starts(of: loop) == 2)
     }

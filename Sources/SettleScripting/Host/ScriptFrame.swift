@@ -150,6 +150,8 @@ enum ScriptReply: UInt8, Sendable {
     case failed
     /// A line of a script for the log.
     case log
+    /// A function was slow, so the process has lowered its priority. The end of the answer follows.
+    case slow
 }
 
 // MARK: - ScriptExit

@@ -170,7 +170,6 @@ public final class ScriptPool: Sendable {
             let outcome = current.run(call.request) {
                 guard !isSlow else { return }
                 isSlow = true
-                current.giveWay()
                 state.withLock { $0.slow += 1 }
                 seeToThreads()
             }
@@ -191,9 +190,8 @@ public final class ScriptPool: Sendable {
                 }
             }
         }
-        if isSlow {
-            // Its priority was lowered, which can't be undone.
-            process?.end()
+        if let current = process, current.hasGivenWay {
+            current.end()
             process = nil
         }
         state.withLock { state in

@@ -17,6 +17,8 @@ final class ScriptProcess {
     private var contexts: [(owner: String, key: String, number: UInt32)] = []
     private var lastContext: UInt32 = 0
     private let options: ScriptOptions
+    /// Whether the process has lowered its priority because of a slow function, which can't be undone.
+    private(set) var hasGivenWay = false
 
     /// The maximum number of contexts per process.
     private static let maximumContexts = 24
@@ -70,9 +72,6 @@ final class ScriptProcess {
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
     }
-
-    /// Lowers the priority to the minimum, because the call takes a long time.
-    func giveWay() { ChildProcess.setPriority(19, of: pid) }
 
     /// Sends a request and waits for the answer.
     ///
@@ -172,6 +171,7 @@ final class ScriptProcess {
                     return ended()
                 }
             case .done: return .answered(.success(results))
+            case .slow: hasGivenWay = true
             case .failed: return .answered(.failure(ScriptError(json: parts.first ?? [])))
             case nil: return ended()
             }
@@ -181,7 +181,7 @@ final class ScriptProcess {
     /// Whether the process has computed for a quarter of a second since then; also if the system does not tell.
     private func hasComputed(since begun: Int64?) -> Bool {
         guard let begun, let now = ChildProcess.processorTime(of: pid) else { return true }
-        return now - begun >= 250
+        return now - begun >= ScriptWatchdog.slow
     }
 
     /// Waits for the end of the process, which may have closed its socket earlier.

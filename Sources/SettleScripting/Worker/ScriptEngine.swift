@@ -97,6 +97,7 @@ final class ScriptEngine {
     }
 
     private func send(_ reply: ScriptReply, _ items: [UInt8]...) -> Bool {
+        if reply == .done || reply == .failed, watchdog.hasGivenWay, !send(.slow) { return false }
         var frame = ScriptFrame(kind: reply.rawValue)
         for item in items { frame.add(item) }
         return output.write(frame.finish())

@@ -1,7 +1,8 @@
 internal import SettlePlatform
 internal import Synchronization
 
-/// Ends the process when a function exceeds its time or memory limit.
+/// Ends the process when a function exceeds its time or memory limit, and gives the process the lowest priority when a function is slow,
+/// so that the quick functions of other processes go first.
 ///
 /// The time is processor time of all threads of the process. So a function gets as much of it on a busy machine as
 /// on an idle one, unless that takes six times as long on the wall clock. A thread checks the time and the memory
@@ -13,6 +14,9 @@ final class ScriptWatchdog: Sendable {
     /// The wall-clock time at which the running function began, in milliseconds.
     private let clockStart = Atomic<Int64>(0)
     private let limit: Int64
+    private let lowered = Atomic<Bool>(false)
+    /// The processor time in milliseconds after which a function, or a call of many, is slow.
+    static let slow: Int64 = 250
     /// The wall-clock time that a function may take, as a multiple of the limit.
     private static let patience: Int64 = 6
     /// The maximum memory in use, in bytes.
@@ -35,6 +39,9 @@ final class ScriptWatchdog: Sendable {
         return true
     }
 
+    /// Whether a function was slow. The lowest priority can't be undone, so the process should end after the call.
+    var hasGivenWay: Bool { lowered.load(ordering: .relaxed) }
+
     /// Records the start of a function.
     func begin() {
         clockStart.store(Self.time(of: CLOCK_MONOTONIC), ordering: .relaxed)
@@ -50,11 +57,16 @@ final class ScriptWatchdog: Sendable {
             usleep(20_000)
             let begun = start.load(ordering: .acquiring)
             guard begun != 0 else { continue }
+            let computed = Self.time(of: CLOCK_PROCESS_CPUTIME_ID) - begun
             let isOver =
-                Self.time(of: CLOCK_PROCESS_CPUTIME_ID) - begun > limit
+                computed > limit
                 || (Self.time(of: CLOCK_MONOTONIC) - clockStart.load(ordering: .relaxed)) / Self.patience > limit
             // If the function has ended meanwhile, it was in time.
             if isOver, start.load(ordering: .relaxed) == begun { _exit(ScriptExit.timeout) }
+            if computed > Self.slow, !hasGivenWay, start.load(ordering: .relaxed) == begun {
+                ChildProcess.setPriority(19, of: getpid())
+                lowered.store(true, ordering: .relaxed)
+            }
             if let used = memory.bytes, used > maximumMemory.load(ordering: .relaxed) { _exit(ScriptExit.memory) }
         }
     }

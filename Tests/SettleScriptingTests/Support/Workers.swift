@@ -29,6 +29,11 @@ struct Workers {
 
     /// Runs one map function over documents.
     func map(_ function: String, _ documents: String..., owner: String = "db") throws -> [String] {
+        try map(function, documents, owner: owner)
+    }
+
+    /// Runs one map function over documents.
+    func map(_ function: String, _ documents: [String], owner: String = "db") throws -> [String] {
         let source = ScriptSource(owner: owner, key: function, maps: [function], library: nil)
         return try pool.run(.map(documents.map { Array($0.utf8) }, by: source)).map {
             String(decoding: $0, as: UTF8.self)
