@@ -10,7 +10,7 @@ internal import SettleDatabase
 ///     _changes ──→ rows ──→ the flow compares them with the target
 ///        └──→ documents ──→ here ──→ ``CouchDBPeer/revisions(_:budget:)`` dequeues what is asked for, and fetches the rest
 ///
-/// Memory is bounded: a page ends after ``Pace/bytes``, and the oldest pages are dropped while all have more than 4 MiB, except for the two
+/// Memory is bounded: a page ends after ``Pace/bytes``, and the oldest pages are dropped while more than 4 MiB wait in all, except for the two
 /// newest. A document that was dropped is fetched like any other. Pages of a near server are short: another request costs little
 /// there, and the flow compares and stores the first documents while the next are read, so fewer are in memory.
 struct CarriedRevisions: Sendable {
@@ -32,6 +32,8 @@ struct CarriedRevisions: Sendable {
         /// The time from the request to the beginning of its answer.
         var delay = Duration.zero
         fileprivate var revisions: [DocumentID: PeerRevision] = [:]
+        /// About the number of bytes of the rows that were not asked for.
+        fileprivate var waitingBytes: Int { rows == 0 ? 0 : bytes / rows * revisions.count }
 
         /// Adds a row, with its document if that can be used.
         mutating func add(_ row: ParsedChange, _ text: UnsafeBufferPointer<UInt8>) {
@@ -59,10 +61,10 @@ struct CarriedRevisions: Sendable {
     private static let firstRows = 100
     private static let pageBytes = 2 << 20
     private static let nearPageBytes = 512 << 10
-    /// The bytes of the pages that wait.
+    /// The bytes that may wait in all pages.
     private static let waitingBytes = 4 << 20
     /// The longest delay of a near server.
-    private static let nearDelay = Duration.milliseconds(10)
+    private static let nearDelay = Duration.milliseconds(25)
     /// Documents above this average gain nothing.
     private static let longestAverage = 4 << 10
 
@@ -86,7 +88,7 @@ struct CarriedRevisions: Sendable {
         rowBytes = isUseful ? page.bytes / page.rows : .max
         isNear = page.delay < Self.nearDelay
         pages.append(page)
-        while pages.count > 2, pages.reduce(0, { $0 + $1.bytes }) > Self.waitingBytes { pages.removeFirst() }
+        while pages.count > 2, pages.reduce(0, { $0 + $1.waitingBytes }) > Self.waitingBytes { pages.removeFirst() }
     }
 
     /// Removes the revisions that are asked for first, up to one that is not here.

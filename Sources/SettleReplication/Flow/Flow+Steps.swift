@@ -68,11 +68,14 @@ extension Flow {
         parked[row.change.id] = newest
     }
 
-    /// Fetches the next revisions, if there is memory for them.
+    /// Fetches the next revisions, if there is memory for them and the target keeps up: what waits for it counts like a request that runs,
+    /// since more would only take memory.
     private mutating func fetch(_ actions: inout [FlowAction]) -> Bool {
-        guard fetching < max(1, settings.limits.fetches), !wanted.isEmpty else { return false }
+        let (fetches, batch) = (max(1, settings.limits.fetches), max(1, settings.limits.revisions))
+        guard fetching < fetches, !wanted.isEmpty, fetched.count + fetching * sizer.revisions < fetches * batch
+        else { return false }
         let free = settings.limits.bytes - bytesOnTheWay
-        let share = max(1, settings.limits.bytes / 2 / max(1, settings.limits.fetches))
+        let share = max(1, settings.limits.bytes / 2 / fetches)
         // If nothing else is in progress, fetch the next revision however large it is.
         guard free >= share || fetching + storing == 0 && fetched.isEmpty else { return false }
         var jobs: [FlowJob] = []

@@ -1,4 +1,5 @@
 import Settle
+import SettlePlatform
 import SettleTesting
 import Testing
 
@@ -219,6 +220,22 @@ struct FlowTests {
         #expect(world.flow.counts.revisionsFailed == world.source[bad]?.leaves.count)
         let before = try #require(world.source[bad]).sequence
         #expect(Int(world.flow.tracker.position.number ?? 0) < before)
+    }
+
+    @Test func `no more is fetched while as many batches wait for the target as requests may run`() throws {
+        var settings = FlowSettings(start: .start, end: PeerSequence(.number(JSONNumber(400))))
+        settings.limits.changes = 20
+        settings.limits.revisions = 16
+        var world = FlowWorld(seed: 1, settings)
+        for number in 0..<400 { world.write(try DocumentID(validating: "d\(number)"), size: 100) }
+        world.send(.begin)
+        let isStore = { (action: FlowAction) in if case .store = action { true } else { false } }
+        while world.step(where: { !isStore($0) }) {}
+        #expect(world.open.allSatisfy(isStore))
+        #expect((48..<64).contains(world.flow.fetched.count), "three batches, and less than one that was on its way")
+        while world.end == nil, world.step() {}
+        check(world, seed: 1)
+        #expect(world.target.count == 400)
     }
 
     @Test func `reduced batches grow again`() {

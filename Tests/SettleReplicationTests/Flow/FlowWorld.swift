@@ -92,9 +92,10 @@ struct FlowWorld {
         }
     }
 
-    /// Performs one of the open actions; returns whether there was one.
-    mutating func step() -> Bool {
+    /// Performs one of the open actions for which `mayRun` is true; returns whether there was one.
+    mutating func step(where mayRun: (FlowAction) -> Bool = { _ in true }) -> Bool {
         let ready = open.indices.filter { index in
+            guard mayRun(open[index]) else { return false }
             guard case .read(_, let request) = open[index], request.wait != nil else { return true }
             return lastSequence > Int(request.since.number ?? 0)
         }
