@@ -1,7 +1,7 @@
 internal import SettlePlatform
 internal import Synchronization
 
-/// Ends the process when a function exceeds its time or memory limit, and gives the process the lowest priority when a function is slow,
+/// Ends the process when a function exceeds its time or memory limit, and lowers the priority of the process when a function is slow,
 /// so that the quick functions of other processes go first.
 ///
 /// The time is processor time of all threads of the process. So a function gets as much of it on a busy machine as
@@ -14,9 +14,12 @@ final class ScriptWatchdog: Sendable {
     /// The wall-clock time at which the running function began, in milliseconds.
     private let clockStart = Atomic<Int64>(0)
     private let limit: Int64
-    private let lowered = Atomic<Bool>(false)
+    private let isLowered = Atomic<Bool>(false)
     /// The processor time in milliseconds after which a function, or a call of many, is slow.
     static let slow: Int64 = 250
+    /// The niceness of a process with a slow function: a third of the time of a quick one. With the lowest priority a function hardly ran on
+    /// a busy machine, and exceeded its wall-clock time.
+    private static let niceness: Int32 = 10
     /// The wall-clock time that a function may take, as a multiple of the limit.
     private static let patience: Int64 = 6
     /// The maximum memory in use, in bytes.
@@ -39,8 +42,8 @@ final class ScriptWatchdog: Sendable {
         return true
     }
 
-    /// Whether a function was slow. The lowest priority can't be undone, so the process should end after the call.
-    var hasGivenWay: Bool { lowered.load(ordering: .relaxed) }
+    /// Whether a function was slow. The lower priority can't be undone, so the process should end after the call.
+    var hasGivenWay: Bool { isLowered.load(ordering: .relaxed) }
 
     /// Records the start of a function.
     func begin() {
@@ -64,8 +67,8 @@ final class ScriptWatchdog: Sendable {
             // If the function has ended meanwhile, it was in time.
             if isOver, start.load(ordering: .relaxed) == begun { _exit(ScriptExit.timeout) }
             if computed > Self.slow, !hasGivenWay, start.load(ordering: .relaxed) == begun {
-                ChildProcess.setPriority(19, of: getpid())
-                lowered.store(true, ordering: .relaxed)
+                isLowered.store(true, ordering: .relaxed)
+                ChildProcess.setPriority(Self.niceness, of: getpid())
             }
             if let used = memory.bytes, used > maximumMemory.load(ordering: .relaxed) { _exit(ScriptExit.memory) }
         }
