@@ -14,7 +14,7 @@ final class CuttingProxy: Sendable {
         var cuts = 0
         var roundTrips = 0
         var sockets: [Int32] = []
-        var isStopped = false
+        var isListening = true
     }
 
     let port: Int
@@ -50,16 +50,17 @@ final class CuttingProxy: Sendable {
     var roundTrips: Int { state.withLock { $0.roundTrips } }
 
     /// Takes no more connections; those that are open stay.
-    func refuse() { shutdown(listener, Int32(SHUT_RDWR)) }
+    func refuse() {
+        // The thread that accepts closes the descriptor. Before that it can't be the listener of another proxy, whose connections this
+        // one would take.
+        state.withLock { state in
+            if state.isListening { shutdown(listener, Int32(SHUT_RDWR)) }
+        }
+    }
 
     func stop() {
-        let sockets = state.withLock { state in
-            state.isStopped = true
-            return state.sockets
-        }
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-        for socket in sockets { shutdown(socket, Int32(SHUT_RDWR)) }
+        refuse()
+        for socket in state.withLock({ $0.sockets }) { shutdown(socket, Int32(SHUT_RDWR)) }
     }
 
     private static func address(_ port: Int) -> sockaddr_in {
@@ -71,6 +72,12 @@ final class CuttingProxy: Sendable {
     }
 
     private func accept() {
+        defer {
+            state.withLock { state in
+                state.isListening = false
+                close(listener)
+            }
+        }
         while true {
             let client = Glibc.accept(listener, nil, nil)
             guard client >= 0 else { return }

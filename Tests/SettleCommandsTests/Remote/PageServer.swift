@@ -32,11 +32,10 @@ final class PageServer: Sendable {
                 _ = read(peer, &request, request.count)
                 close(peer)
             }
+            close(socket)
         }
     }
 
-    deinit {
-        shutdown(socket, Int32(SHUT_RDWR))
-        close(socket)
-    }
+    // The thread closes the descriptor, which may be another socket's from then on.
+    deinit { shutdown(socket, Int32(SHUT_RDWR)) }
 }
