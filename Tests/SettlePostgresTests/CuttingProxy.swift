@@ -51,8 +51,8 @@ final class CuttingProxy: Sendable {
 
     /// Takes no more connections; those that are open stay.
     func refuse() {
-        // The thread that accepts closes the descriptor. Before that it can't be the listener of another proxy, whose connections this
-        // one would take.
+        // The thread that accepts closes the descriptor. If it were closed here, the next proxy's listener could get the same number, and
+        // that thread would take its connections.
         state.withLock { state in
             if state.isListening { shutdown(listener, Int32(SHUT_RDWR)) }
         }

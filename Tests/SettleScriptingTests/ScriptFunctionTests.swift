@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ScriptFunctionTests {
     #if os(Linux)
-    /// Files that are no libraries stand where the worker looks first, for a machine without JavaScriptCore.
+    /// Files with text stand where the worker looks first, as on a machine without JavaScriptCore.
     @Test func `without JavaScriptCore a call says what is missing, and the next finds it`() throws {
         let folder = try TemporaryFolder()
         let names = ["4.1.so.0", "6.0.so.1", "4.0.so.18"].map { "libjavascriptcoregtk-" + $0 }

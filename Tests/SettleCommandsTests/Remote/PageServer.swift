@@ -36,6 +36,6 @@ final class PageServer: Sendable {
         }
     }
 
-    // The thread closes the descriptor, which may be another socket's from then on.
+    // The thread closes the descriptor, when it accepts no more from it.
     deinit { shutdown(socket, Int32(SHUT_RDWR)) }
 }
