@@ -212,9 +212,9 @@ extension ReplicatorDocuments {
 
     private func drop(_ origin: ReplicationJob.Origin) {
         guard let entry = state.withLock({ $0[origin] }) else { return }
-        let lease = remove(origin, entry.number)
+        // A document of which nothing is shown has no job either.
         if let id = entry.job?.id { scheduler.remove(id) { $0.origin == origin } }
-        if let lease { keeper(of: origin.database)?.unwant(lease) }
+        if let lease = remove(origin, entry.number) { keeper(of: origin.database)?.unwant(lease) }
     }
 
     /// Removes an entry; returns the lease that it needed.

@@ -1,4 +1,7 @@
 import Settle
+import SettleDatabase
+import SettlePlatform
+import SettleReplication
 import SettleTesting
 import Testing
 
@@ -43,6 +46,30 @@ import Testing
         #expect(try await room.near.ask("DELETE", "/_replicator/on?rev=\(revision)").status == 200)
         await room.wait("on", for: nil)
         #expect(try await room.near.ask("GET", "/_scheduler/jobs").json["total_rows"] == 0)
+    }
+
+    @Test func `the job of a deleted document has ended before the document is gone`() async throws {
+        let room = try await ReplicatorRoom()
+        let service = ReplicationService(ReplicatorOptions(), isAdmin: { _ in true }, log: nil)
+        defer { service.stop(seconds: 5) }
+        let origin = ReplicationJob.Origin(database: "_replicator", document: "on")
+        let shown = Guarded<[Bool]>([])
+        service.scheduler.observe { [weak documents = service.documents] notice in
+            guard case .removed = notice else { return }
+            let isShown = documents?.entry(origin) != nil
+            shown.withLock { $0.append(isShown) }
+        }
+        let database = try Database.inMemory()
+        service.watch("_replicator", database)
+        let members: JSONValue = [
+            "source": room.url(room.near, "a"), "target": room.url(room.far, "a"), "continuous": true,
+        ]
+        let written = try database.save(Document(id: "on", body: try DocumentBody(members)), onConflict: .fail)
+        await eventually("the job is there") { service.jobs(skip: 0, limit: 1).total == 1 }
+        try database.delete(written, onConflict: .fail)
+        await eventually("the job has ended") { shown.withLock { !$0.isEmpty } }
+        #expect(shown.withLock(\.self) == [true])
+        await eventually("the document is gone") { service.documents.entry(origin) == nil }
     }
 
     @Test func `a failed replication is retried, and resumes when it can`() async throws {
