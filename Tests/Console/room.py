@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 
 PASSWORD = "correct horse"
 WEB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Sources/CConsole/web")
-CHROMIUM = os.environ.get("SETTLE_CHROMIUM", "/usr/bin/chromium")
+CHROMIUM = os.environ.get("SETTLE_CHROMIUM", "/usr/bin/chromium-headless-shell")
 
 # How long a page may take, in milliseconds: long enough for a machine with other work. No scenario measures by it.
 PATIENCE = 30_000
