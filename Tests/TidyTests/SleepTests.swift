@@ -40,6 +40,18 @@ private func pauses(in file: SourceFile) -> [Pause] {
     }
 }
 
+/// The lines of a file that let all other tasks go first, in a loop of a hundred rounds or more.
+private func manyTurns(in file: SourceFile) -> [Int] {
+    guard file.text.contains("Task.yield()") else { return [] }
+    return file.lines.indices.filter { line in
+        guard file.lines[line].contains("Task.yield()") else { return false }
+        return file.lines[...line].suffix(3).contains { text in
+            guard let match = text.firstMatch(of: /for .* in [0-9]+\.\.[.<]([0-9_]+)/) else { return false }
+            return Int(match.1.filter { $0 != "_" }).map { $0 >= 100 } ?? true
+        }
+    }
+}
+
 /// Sleeps in tests. One that lets something happen fails on a slow machine, and one before the expectation that nothing
 /// happened passes on a slow machine.
 struct SleepTests {
@@ -56,6 +68,8 @@ struct SleepTests {
     ]
 
     private static let advice = "wait for an event with `waitUntil` or `eventually`, or let a `ManualClock` advance"
+
+    private static let turns = "thousands of tasks of other tests come before each turn, so use fewer, or a time"
 
     private var testFiles: [SourceFile] {
         Repository.shared.files.filter { file in
@@ -81,6 +95,20 @@ struct SleepTests {
         let found = testFiles.flatMap(pauses).filter { ($0.milliseconds ?? .infinity) <= Self.short }
         let places = found.map { "\($0.file.path):\($0.line + 1)" }.joined(separator: "\n")
         #expect(found.count <= 12, "one more: \(Self.advice)\n\(places)")
+    }
+
+    @Test func `no test lets others go first hundreds of times`() {
+        expectNone(testFiles.flatMap { file in manyTurns(in: file).map { file.complaint($0 + 1, Self.turns) } })
+    }
+
+    @Test(
+        arguments: [
+            ("for _ in 0..<1000 { await Task.yield() }", true), ("for _ in 0..<10 { await Task.yield() }", false),
+            ("for _ in 0..<1_000 {\n    check()\n    await Task.yield()\n}", true),
+            ("for _ in 0..<1000 { await store() }", false), ("await Task.yield()", false),
+        ])
+    func `a loop of turns is found`(text: String, isFound: Bool) {
+        #expect(manyTurns(in: SourceFile(path: "Tests/A.swift", text: text)).isEmpty != isFound)
     }
 
     @Test(

@@ -252,14 +252,19 @@ import Testing
     @Test func `the elapsed time is reported, and exceeding a limit leaves the conflict`() throws {
         try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a")
-            var slow = ConflictPolicy.custom("slow") { conflict in
+            let goOn = DispatchSemaphore(value: 0)
+            var late = ConflictPolicy.custom("late") { conflict in
+                goOn.wait()
+                return .document(conflict.winner)
+            }
+            late.timeLimit = .milliseconds(1)
+            #expect(code { try database.settle("a", using: late) } == .timedOut)
+            #expect(try database.conflictedDocumentIDs() == ["a"])
+            goOn.signal()
+            let slow = ConflictPolicy.custom("slow") { conflict in
                 Thread.sleep(forTimeInterval: 0.02)
                 return .document(conflict.winner)
             }
-            slow.timeLimit = .milliseconds(1)
-            #expect(code { try database.settle("a", using: slow) } == .timedOut)
-            #expect(try database.conflictedDocumentIDs() == ["a"])
-            slow.timeLimit = nil
             #expect(try database.settle("a", using: slow).timeInPolicy >= .milliseconds(20))
         }
     }

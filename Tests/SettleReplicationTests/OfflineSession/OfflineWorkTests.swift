@@ -22,7 +22,7 @@ import Testing
             try await work.run { try await waitForCancellation() }
         }
         // Nothing reports that it waits. It does by now, and if not, it is cancelled a little later.
-        for _ in 0..<1000 { await Task.yield() }
+        for _ in 0..<10 { await Task.yield() }
         while !hasEnded.withLock({ $0 }), !Task.isCancelled {
             work.cancel()
             await Task.yield()

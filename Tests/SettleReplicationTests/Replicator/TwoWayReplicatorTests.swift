@@ -88,7 +88,7 @@ struct TwoWayReplicatorTests {
         let (ada, ben) = (try device("ada"), try Database.inMemory())
         let replicator = Replicator(ada, with: LocalPeer(ben))
         let run = Task {
-            while !Task.isCancelled { await Task.yield() }
+            try? await waitForCancellation()
             return try await replicator.run()
         }
         run.cancel()
