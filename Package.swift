@@ -23,13 +23,6 @@ let hot =
         ? [.unsafeFlags(["-O", "-Xfrontend", "-assert-config", "-Xfrontend", "Debug"], .when(configuration: .debug))]
         : [])
 
-/// The settings of tests. Nothing imports their modules, so `Scripts/swift-debug.sh` has the compiler describe a module as it compiles it,
-/// instead of reading all its sources once more.
-let tests =
-    strict
-    + (Context.environment["SETTLE_OPTIMIZED"] != nil
-        ? [.unsafeFlags(["-no-emit-module-separately"], .when(configuration: .debug))] : [])
-
 /// What Xcode sets for a new app: isolation to the main actor by default, and the features that go with it.
 let appDefaults: [SwiftSetting] = [
     .defaultIsolation(MainActor.self),
@@ -214,28 +207,28 @@ let package = Package(
 
         .testTarget(
             name: "SettleMobileTests", dependencies: ["SettleMobile", "SettlePlatform", "SettleTesting"],
-            swiftSettings: tests),
+            swiftSettings: strict),
         // Bounds how many tests run at a time, also in a plain `swift test`.
         .target(name: "CTestWidth", path: "Tests/CTestWidth", cSettings: [.treatAllWarnings(as: .error)]),
         .testTarget(
             name: "SettlePlatformTests", dependencies: ["SettlePlatform", "SettleTesting", "CTestWidth"],
-            swiftSettings: tests),
+            swiftSettings: strict),
         .testTarget(
             name: "SettleCryptoTests", dependencies: ["SettleCrypto", "SettleTesting", host("CCrypto")],
-            swiftSettings: tests),
+            swiftSettings: strict),
         .testTarget(
             name: "SettleCoreTests", dependencies: ["SettleCore", "SettleTesting", "CZlib", "CTestWidth"],
-            exclude: ["Fixtures"], swiftSettings: tests),
+            exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
-            name: "SettleQueryTests", dependencies: ["SettleQuery", "Settle", "SettleTesting"], swiftSettings: tests),
+            name: "SettleQueryTests", dependencies: ["SettleQuery", "Settle", "SettleTesting"], swiftSettings: strict),
         .testTarget(
             name: "SettleDatabaseTests",
             dependencies: ["SettlePlatform", "Settle", "SettleTesting", "CSQLite"] + fewTests("CrashTool") + postgres,
-            exclude: ["Fixtures"], swiftSettings: tests),
+            exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleImportTests",
             dependencies: ["SettlePlatform", "SettleImport", "Settle", "SettleTesting", "CrashTool"],
-            swiftSettings: tests),
+            swiftSettings: strict),
         // ICU (`libicu-dev`), which only the tests of the order of strings compare with.
         .target(
             name: "CICU", path: "Tests/CICU", cSettings: [.treatAllWarnings(as: .error)],
@@ -246,35 +239,35 @@ let package = Package(
                 "SettleCore", "SettleQuery", "SettleTesting",
                 .target(name: "CICU", condition: .when(platforms: [.linux])),
             ],
-            swiftSettings: tests),
+            swiftSettings: strict),
         .testTarget(
             name: "SettleReplicationTests",
             dependencies: ["Settle", "SettleHTTP", "SettleReplication", "SettleServer", "SettleTesting"],
-            exclude: ["Fixtures"], swiftSettings: tests),
+            exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleCommandsTests",
             dependencies: [
                 "SettlePlatform", "SettleHTTP", "SettleCommands", "Settle", "SettleServer", "SettleScripting",
                 "SettleTesting", "SettleTool", "SettleSimulate",
             ],
-            swiftSettings: tests),
+            swiftSettings: strict),
         .testTarget(
             name: "SettleServerTests",
             dependencies: [
                 "SettleHTTP", "SettleMobile", "SettlePlatform", "SettleServer", "Settle", "SettleTesting",
                 "ScriptWorkerTool",
             ] + fewTests("SettleFleet"),
-            exclude: ["Fixtures"], swiftSettings: tests),
+            exclude: ["Fixtures"], swiftSettings: strict),
         // The workers of tests that run scripts.
         .executableTarget(
             name: "ScriptWorkerTool", dependencies: ["SettleScripting"], path: "Tests/ScriptWorkerTool",
             swiftSettings: strict),
         .testTarget(
             name: "SettleScriptingTests", dependencies: ["SettleScripting", "SettleTesting", "ScriptWorkerTool"],
-            swiftSettings: tests),
+            swiftSettings: strict),
         .testTarget(
             name: "SettleViewsTests", dependencies: ["SettleViews", "Settle", "SettleTesting"] + postgres,
-            swiftSettings: tests),
+            swiftSettings: strict),
         // The PostgreSQL that `Scripts/test.sh` starts, for tests that run on every engine.
         .target(
             name: "PostgresTesting", dependencies: ["SettlePostgres", "Settle", "SettleDatabase", "SettleTesting"],
@@ -284,16 +277,16 @@ let package = Package(
             dependencies: [
                 "SettlePlatform", "SettlePostgres", "Settle", "SettleDatabase", "SettleTesting", "PostgresTesting",
             ],
-            swiftSettings: tests),
+            swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: hot),
 
         // An app's sources: they import what an app imports, beside names of other libraries, and are isolated to the main actor.
         .target(name: "OtherLibraries", path: "Tests/OtherLibraries", swiftSettings: strict),
-        .testTarget(name: "NameTests", dependencies: ["Settle", "OtherLibraries"], swiftSettings: tests),
+        .testTarget(name: "NameTests", dependencies: ["Settle", "OtherLibraries"], swiftSettings: strict),
         .testTarget(
             name: "IsolationTests",
             dependencies: ["Settle", "SettleTesting"] + isolatedSnippets.map { .byName(name: "Isolated" + $0) },
-            swiftSettings: tests + appDefaults),
+            swiftSettings: strict + appDefaults),
 
         // Two devices that share a list and edit it offline: `swift run ShoppingList`.
         .executableTarget(
@@ -305,7 +298,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", "SettleMobile", "SettleImport"],
             path: "Fuzz/Targets", swiftSettings: strict),
-        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "SettleTesting"], swiftSettings: tests),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "SettleTesting"], swiftSettings: strict),
 
         // Writes until it is killed, and checks what is left: `make crash-test`.
         .executableTarget(
@@ -352,7 +345,7 @@ if doubles {
                 "HTTP/Support/RawServer.swift", "Authentication/SealedBytesTests.swift",
                 "Mobile/PassivePeerTests.swift",
             ],
-            swiftSettings: tests),
+            swiftSettings: strict),
     ]
 }
 
