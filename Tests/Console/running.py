@@ -206,7 +206,7 @@ def main(scenarios, core, take_pictures, description):
     options.add_argument("--only", help="names of scenarios, separated by commas")
     options.add_argument("--browser", choices=("chromium", "firefox"), help="one browser alone; Firefox does the core of the scenarios")
     options.add_argument("--engine", choices=sorted(ENGINES), default="files", help="where the databases are; with PostgreSQL the core of the scenarios")
-    options.add_argument("--jobs", type=int, default=2, help="how many run at once")
+    options.add_argument("--jobs", type=int, default=3, help="how many run at once")
     options.add_argument("--latency", type=int, default=0, metavar="MS", help="how late each answer comes in Chromium: "
                          "finds scenarios that look at the server before the page has written")
     options.add_argument("--compare", action="store_true", help="compare pictures of the pages with those that are kept, and nothing else")
