@@ -195,22 +195,43 @@ extension InProcessServer {
 /// resumed.
 enum Interruption {
     private static let wasPressed = Atomic<Bool>(false)
+    private static let isReading = Atomic<Bool>(false)
 
     /// Handles Ctrl-C from now on. The second time, it ends the process at once.
     ///
     /// The parent process may have left the signal blocked, so it is unblocked.
     static func watch() {
         wasPressed.store(false, ordering: .relaxed)
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGINT)
-        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        unblock(SIGINT)
         // Interrupts a read that waits for input.
         Signals.handle(SIGINT) { _ in
             Interruption.wasPressed.store(true, ordering: .relaxed)
             signal(SIGINT, SIG_DFL)
+            Interruption.repeatSignal()
         }
     }
+
+    /// Runs a read of the terminal that ends after Ctrl-C, also if the signal comes just before the read begins to wait: another
+    /// signal follows each second until the read has ended.
+    static func endingRead<Value>(_ read: () -> Value) -> Value {
+        unblock(SIGALRM)
+        Signals.handle(SIGALRM) { _ in Interruption.repeatSignal() }
+        isReading.store(true, ordering: .relaxed)
+        defer {
+            isReading.store(false, ordering: .relaxed)
+            alarm(0)
+        }
+        return read()
+    }
+
+    private static func unblock(_ signal: Int32) {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, signal)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
+
+    private static func repeatSignal() { if isReading.load(ordering: .relaxed) { alarm(1) } }
 
     /// Whether Ctrl-C was pressed since ``watch()``.
     static var isWanted: Bool { wasPressed.load(ordering: .relaxed) }

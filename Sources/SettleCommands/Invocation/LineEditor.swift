@@ -47,7 +47,7 @@ final class LineEditor {
     /// - Throws: ``CommandError/interrupted`` after Ctrl-C.
     func readLine() throws -> String? {
         var count: Int32 = 0
-        guard let editor, let bytes = el_gets(editor, &count), count > 0 else {
+        guard let editor, let bytes = Interruption.endingRead({ el_gets(editor, &count) }), count > 0 else {
             try Interruption.check()
             return nil
         }

@@ -78,6 +78,35 @@ import Testing
         #expect(try room.run("get", "db", "never").status == 3)
     }
 
+    #if os(Linux)
+    @Test func `Control-C drops the line also when it comes just before the editor reads`() throws {
+        // Stands before the C library's read, so that each key is read 0.3 s later.
+        try room.write(
+            """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <time.h>
+            #include <unistd.h>
+            ssize_t read(int file, void *bytes, size_t count) {
+                ssize_t (*real)(int, void *, size_t) = (ssize_t (*)(int, void *, size_t))dlsym(RTLD_NEXT, "read");
+                struct timespec delay = {0, 300000000};
+                if (file == 0) nanosleep(&delay, NULL);
+                return real(file, bytes, count);
+            }
+            """, to: "late.c")
+        let compiler = Process()
+        compiler.executableURL = URL(filePath: "/usr/bin/env")
+        compiler.arguments = ["clang", "-shared", "-fPIC", "-o", "late.so", "late.c", "-ldl"]
+        compiler.currentDirectoryURL = room.folder
+        try compiler.run()
+        try #require(compiler.waitForEnd() == 0)
+        let outcome = try room.atTerminal(
+            ["shell", "db"], .wait("db> "), .type("x"), .wait("x"), .type("\u{3}"), .wait("db> "), .type("exit\n"),
+            environment: ["LD_PRELOAD": room.path("late.so")])
+        #expect(outcome.status == 0, "\(outcome.output)")
+    }
+    #endif
+
     @Test func `lines from a pipe are read as before, without a prompt or history`() throws {
         let outcome = try room.run("shell", "db", input: "get bread\n", environment: ["HOME": room.folder.path])
         #expect(outcome.status == 0 && !outcome.output.contains("db>"))
