@@ -264,7 +264,7 @@ enum PasswordPrompt {
         var line: [UInt8] = []
         var byte: UInt8 = 0
         while true {
-            let count = read(terminal, &byte, 1)
+            let count = Interruption.endingRead { read(terminal, &byte, 1) }
             try Interruption.check()
             if count == 1, byte != UInt8(ascii: "\n") {
                 line.append(byte)

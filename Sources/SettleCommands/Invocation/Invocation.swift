@@ -205,7 +205,7 @@ enum Interruption {
         unblock(SIGINT)
         // Interrupts a read that waits for input.
         Signals.handle(SIGINT) { _ in
-            Interruption.wasPressed.store(true, ordering: .relaxed)
+            Interruption.wasPressed.store(true, ordering: .sequentiallyConsistent)
             signal(SIGINT, SIG_DFL)
             Interruption.repeatSignal()
         }
@@ -216,11 +216,12 @@ enum Interruption {
     static func endingRead<Value>(_ read: () -> Value) -> Value {
         unblock(SIGALRM)
         Signals.handle(SIGALRM) { _ in Interruption.repeatSignal() }
-        isReading.store(true, ordering: .relaxed)
+        isReading.store(true, ordering: .sequentiallyConsistent)
         defer {
             isReading.store(false, ordering: .relaxed)
             alarm(0)
         }
+        if isWanted { repeatSignal() }
         return read()
     }
 
@@ -231,10 +232,10 @@ enum Interruption {
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 
-    private static func repeatSignal() { if isReading.load(ordering: .relaxed) { alarm(1) } }
+    private static func repeatSignal() { if isReading.load(ordering: .sequentiallyConsistent) { alarm(1) } }
 
     /// Whether Ctrl-C was pressed since ``watch()``.
-    static var isWanted: Bool { wasPressed.load(ordering: .relaxed) }
+    static var isWanted: Bool { wasPressed.load(ordering: .sequentiallyConsistent) }
 
     /// Checks that Ctrl-C was not pressed.
     ///
