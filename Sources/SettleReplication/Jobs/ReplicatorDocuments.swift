@@ -124,41 +124,60 @@ package final class ReplicatorDocuments: Sendable {
 
 /// Reads documents.
 extension ReplicatorDocuments {
-    /// Reads all changes, and requests a call at the next one. After a failure it continues a second later from the
+    /// Handles all changes, and requests a call at the next one. After a failure it continues a second later from the
     /// reached position.
     func look(_ name: String, _ database: Database) {
-        guard state.withLock({ !$0.isStopped && $0.databases[name] === database }) else { return }
-        var seen = state.withLock { $0.seen[name] } ?? UpdateSequence(0)
         do {
-            let newest = try database.lastSequence()
-            try database.forEachChange(in: SequenceRange(after: seen), includingDocuments: true) { change in
-                handle(change, of: name)
-                seen = change.sequence
-                return true
+            guard let seen = try handleChanges(of: name, database) else { return }
+            _ = database.notify(after: seen) { [weak self, weak database] isOpen in
+                guard let self else { return }
+                let open = isOpen ? database : nil
+                queue.async { if let open { self.look(name, open) } else { self.forget(name) } }
             }
-            // Purges increase the sequence without a change.
-            seen = max(seen, newest)
-        } catch let error as DatabaseError where error.code == .closed { return forget(name) } catch {
-            return lookLater(name, database, seen, error)
+        } catch let error as DatabaseError where error.code == .closed { forget(name) } catch {
+            lookLater(name, database, error)
         }
-        state.withLock { state in
-            state.seen[name] = seen
-            state.unread.remove(name)
+    }
+
+    /// Handles the changes up to now, so that what is shown afterwards agrees with the stored documents.
+    ///
+    /// It waits at most ten seconds, and skips databases that could not be read the last time: whoever looks at jobs
+    /// during an outage must see those that are known.
+    package func catchUp() {
+        let isDone = DispatchSemaphore(value: 0)
+        queue.async { [self] in
+            let (databases, unread) = state.withLock { ($0.databases, $0.unread) }
+            // Whatever fails here fails again in `look`, which reports it.
+            for (name, database) in databases where !unread.contains(name) {
+                _ = try? handleChanges(of: name, database)
+            }
+            isDone.signal()
         }
-        _ = database.notify(after: seen) { [weak self, weak database] isOpen in
-            guard let self else { return }
-            let open = isOpen ? database : nil
-            queue.async { if let open { self.look(name, open) } else { self.forget(name) } }
+        _ = isDone.wait(timeout: .now() + 10)
+    }
+
+    /// Handles the changes that were not handled yet; returns the position reached, or `nil` if the database is not
+    /// watched any longer.
+    private func handleChanges(of name: String, _ database: Database) throws -> UpdateSequence? {
+        guard state.withLock({ !$0.isStopped && $0.databases[name] === database }) else { return nil }
+        var seen = state.withLock { $0.seen[name] } ?? UpdateSequence(0)
+        defer { state.withLock { $0.seen[name] = seen } }
+        let newest = try database.lastSequence()
+        try database.forEachChange(in: SequenceRange(after: seen), includingDocuments: true) { change in
+            handle(change, of: name)
+            seen = change.sequence
+            return true
         }
+        // Purges increase the sequence without a change.
+        seen = max(seen, newest)
+        state.withLock { _ = $0.unread.remove(name) }
+        return seen
     }
 
     /// Retries after a second: a database that is suspended, or whose server can't be reached, would fail again at
     /// once.
-    private func lookLater(_ name: String, _ database: Database, _ seen: UpdateSequence, _ error: any Error) {
-        let isNew = state.withLock { state in
-            state.seen[name] = seen
-            return state.unread.insert(name).inserted
-        }
+    private func lookLater(_ name: String, _ database: Database, _ error: any Error) {
+        let isNew = state.withLock { $0.unread.insert(name).inserted }
         if isNew { warn("the replications of \(name) can't be read: \(error)", nil) }
         queue.asyncAfter(deadline: .now() + 1) { [weak self, weak database] in
             if let database { self?.look(name, database) }

@@ -49,8 +49,9 @@ final class ReplicationService: Sendable {
     var node: String { documents.node ?? "nonode@nohost" }
 
     /// The jobs as `_scheduler/jobs` lists them: a page of the jobs of all nodes, ordered by id, and their total
-    /// number.
+    /// number. They agree with the documents that are stored now, as everything that is shown does.
     func jobs(skip: Int, limit: Int) -> (page: [ReplicationJob], total: Int) {
+        documents.catchUp()
         let others = documents.jobsElsewhere
         guard !others.isEmpty else { return scheduler.jobs(skip: skip, limit: limit) }
         let all = (scheduler.jobs(skip: 0, limit: .max).page + others).sorted { $0.id < $1.id }
@@ -59,14 +60,18 @@ final class ReplicationService: Sendable {
 
     /// A job of any node, by id.
     func job(_ id: String) -> ReplicationJob? {
-        scheduler.job(id) ?? documents.jobsElsewhere.first { $0.id == id }
+        documents.catchUp()
+        return scheduler.job(id) ?? documents.jobsElsewhere.first { $0.id == id }
     }
 
     /// The ledger of a job on this node; `nil` if this node has no such job.
     func ledger(of id: String) -> ReplicationLedger? { scheduler.ledger(of: id) }
 
     /// The running jobs of all nodes.
-    var runningJobs: [ReplicationJob] { scheduler.runningJobs + documents.jobsElsewhere.filter(\.isRunning) }
+    var runningJobs: [ReplicationJob] {
+        documents.catchUp()
+        return scheduler.runningJobs + documents.jobsElsewhere.filter(\.isRunning)
+    }
 
     /// Ends all replications, and waits for them for some time.
     func stop(seconds: Double) {

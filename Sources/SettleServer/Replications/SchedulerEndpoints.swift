@@ -63,6 +63,7 @@ enum SchedulerEndpoints {
 
     /// `GET /_scheduler/docs/…`: the path may name a database, with escaped or plain slashes, and a document.
     static let documents: Endpoint = .work(\.replications) { replications, context in
+        replications.documents.catchUp()
         let parts = context.parameter("what").split(separator: "/").map(String.init)
         guard !parts.isEmpty else { return try list("_replicator", replications, context) }
         guard let end = parts.firstIndex(of: "_replicator"), parts.count - end <= 2 else {

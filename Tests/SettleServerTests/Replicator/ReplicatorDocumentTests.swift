@@ -72,6 +72,28 @@ import Testing
         await eventually("the document is gone") { service.documents.entry(origin) == nil }
     }
 
+    @Test func `jobs and their documents are shown as the documents are stored`() async throws {
+        let room = try await ReplicatorRoom()
+        let service = ReplicationService(ReplicatorOptions(), isAdmin: { _ in true }, log: nil)
+        defer { service.stop(seconds: 5) }
+        let database = try Database.inMemory()
+        service.watch("_replicator", database)
+        let members: JSONValue = [
+            "source": room.url(room.near, "a"), "target": room.url(room.far, "a"), "continuous": true,
+        ]
+        // In each round the replicator learns of the change by itself, too, soon after the question.
+        for round in 1...10 {
+            let id = DocumentID(unchecked: "\(round)")
+            let written = try database.save(Document(id: id, body: try DocumentBody(members)), onConflict: .fail)
+            _ = service.jobs(skip: 0, limit: 1)
+            #expect(service.documents.entry(.init(database: "_replicator", document: id)) != nil)
+            await eventually("the job is there") { service.jobs(skip: 0, limit: 1).total == 1 }
+            try database.delete(written, onConflict: .fail)
+            #expect(service.jobs(skip: 0, limit: 1).total == 0)
+            #expect(service.documents.entry(.init(database: "_replicator", document: id)) == nil)
+        }
+    }
+
     @Test func `a failed replication is retried, and resumes when it can`() async throws {
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
