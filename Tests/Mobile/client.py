@@ -39,6 +39,12 @@ def take_varint(data):
     raise ValueError("no number")
 
 
+def masked(payload, mask):
+    """A frame's payload with its mask, or without it. As two large numbers, which is much faster than byte by byte."""
+    masks = (mask * (len(payload) // 4 + 1))[:len(payload)]
+    return (int.from_bytes(payload, "big") ^ int.from_bytes(masks, "big")).to_bytes(len(payload), "big")
+
+
 class Message:
     def __init__(self, kind, number, flags, payload):
         length, rest = take_varint(payload)
@@ -111,8 +117,7 @@ class Client:
         mask = os.urandom(4)
         length = len(payload)
         size = bytes([0x80 | length]) if length < 126 else b"\xfe" + struct.pack(">H", length) if length < 65536 else b"\xff" + struct.pack(">Q", length)
-        masked = bytes(byte ^ mask[index & 3] for index, byte in enumerate(payload))
-        self.socket.sendall(bytes([0x80 | opcode]) + size + mask + masked)
+        self.socket.sendall(bytes([0x80 | opcode]) + size + mask + masked(payload, mask))
 
     # BLIP
 
@@ -141,12 +146,13 @@ class Client:
                 data = self.inflate.decompress(data + b"\0\0\xff\xff")
             self.read_sum = zlib.crc32(data, self.read_sum)
             assert self.read_sum == told, "the checksum is wrong"
-            self.parts[key] = self.parts.get(key, b"") + data
+            # Appended in place: a message of many megabytes comes in thousands of pieces.
+            self.parts.setdefault(key, bytearray()).extend(data)
             if self.raw[key] - self.acked.get(key, 0) >= 50_000:
                 self.acked[key] = self.raw[key]
                 self.write_frame(varint(number) + bytes([(ACK_REPLY if key[0] else ACK_REQUEST) | 0x30]) + varint(self.raw[key]))
             if not flags & MORE:
-                return Message(kind, number, flags, self.parts.pop(key))
+                return Message(kind, number, flags, bytes(self.parts.pop(key)))
 
     def send(self, properties, body=b"", silent=False, **options):
         self.number += 1

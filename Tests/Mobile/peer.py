@@ -24,7 +24,7 @@ import socket
 import sys
 import threading
 
-from client import ERROR, REPLY, Client
+from client import ERROR, REPLY, Client, masked
 
 ROWS = {
     "old": [],
@@ -75,9 +75,7 @@ class Peer(Client):
                 got.append("ping")
                 self.socket.shutdown(socket.SHUT_RDWR)
             if first & 0x0F == 2:
-                # As two large numbers, which is much faster than byte by byte.
-                masks = (mask * (length // 4 + 1))[:length]
-                return (int.from_bytes(payload, "big") ^ int.from_bytes(masks, "big")).to_bytes(length, "big")
+                return masked(payload, mask)
 
     def write_frame(self, payload, opcode=2):
         length = len(payload)

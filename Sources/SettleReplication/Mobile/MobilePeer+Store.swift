@@ -7,8 +7,6 @@ internal import SettlePlatform
 extension MobilePeer {
     /// The number of documents that are proposed at a time.
     private static let maximumProposals = 200
-    /// The maximum size of the attachments in memory, in bytes; a larger single revision is sent alone.
-    private static let maximumContentBytes = 64 << 20
 
     /// Reports all leaves of all documents as missing, except for design documents, which are not sent.
     /// ``store(_:branching:)`` then asks the server which ones it lacks, and sends these at once: a peer of
@@ -77,7 +75,7 @@ extension MobilePeer {
                         }
                     }
                 }
-                while let next = wanted.first, bytes == 0 || bytes + next.contentBytes <= Self.maximumContentBytes {
+                while let next = wanted.first, bytes == 0 || bytes + next.contentBytes <= maximumContentBytes {
                     wanted.removeFirst()
                     bytes += next.contentBytes
                     group.addTask { .sent(next, try await self.send(next.revision, over: connection)) }

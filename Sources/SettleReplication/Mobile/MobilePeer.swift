@@ -44,6 +44,8 @@ public final class MobilePeer: Peer, AddressedPeer {
     let headers: HTTPHeaders
     let client: any HTTPTransport
     let opener: MobileOpener
+    /// The maximum size of the attachments in memory, in bytes; a larger single revision is sent alone.
+    let maximumContentBytes: Int
     /// The warning that credentials are sent unencrypted to another machine, unless `onWarning` gets it.
     package let warning: String?
     let state: Guarded<State>
@@ -82,12 +84,13 @@ public final class MobilePeer: Peer, AddressedPeer {
     ///   - client: Logs in if a session is needed; its options apply to WebSockets too.
     ///   - headers: Headers sent in addition to those of the protocol; they replace headers of the same name.
     ///   - opener: Opens connections.
+    ///   - maximumContentBytes: The maximum size of the attachments that are sent at the same time.
     ///   - onWarning: Called before credentials are sent unencrypted.
     /// - Throws: ``PeerError`` with code `badRequest` for an address of another protocol, or without a database.
     package init(
         _ address: PeerAddress, collection: String? = nil, credentials: ReplicationCredentials? = nil,
         client: any HTTPTransport, headers: HTTPHeaders = HTTPHeaders(), opener: MobileOpener = .socket,
-        onWarning: ((String) -> Void)? = nil
+        maximumContentBytes: Int = 64 << 20, onWarning: ((String) -> Void)? = nil
     ) throws {
         guard address.isWebSocket else {
             throw PeerError(.badRequest, "an address of Couchbase Mobile begins with ws:// or wss://", status: 400)
@@ -105,6 +108,7 @@ public final class MobilePeer: Peer, AddressedPeer {
         state = Guarded(State(authorizer: connection.authorizer))
         (self.address, self.collection) = (address.withoutCredentials, collection)
         (self.client, self.headers, self.opener) = (client, headers, opener)
+        self.maximumContentBytes = maximumContentBytes
     }
 
     /// The credentials.

@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettleDatabase
+import SettleHTTP
 import SettleReplication
 import Testing
 
@@ -128,16 +129,17 @@ import Testing
         #expect(end.status == 0, "\(end.words)")
     }
 
-    @Test func `attachments of at most 64 MiB are under way at a time`() async throws {
-        // Three of 18 MiB fit, and a fourth does not.
+    @Test func `only some attachments are under way at a time`() async throws {
+        // Three of 18 KiB fit, and a fourth does not.
         for number in 0..<7 {
             var document = Document(id: DocumentID(unchecked: "doc-\(number)"), body: ["n": 1])
-            let content = [UInt8](repeating: UInt8(number), count: 18 << 20)
+            let content = [UInt8](repeating: UInt8(number), count: 18 << 10)
             document.attachments = [try database.makeAttachment("photo", contentType: "image/png", content: content)]
             try database.save(document)
         }
         let passive = try Passive("slow")
-        let peer = try MobilePeer("ws://127.0.0.1:\(passive.port)/db")
+        let address = try PeerAddress("ws://127.0.0.1:\(passive.port)/db")
+        let peer = try MobilePeer(address, client: DefaultTransport(), maximumContentBytes: 64 << 10)
         let result = try await OneWayReplicator(.push(database, to: peer)).run()
         #expect(result.counts.revisionsWritten == 7 && result.ledger.entries.isEmpty)
         await peer.close()
