@@ -56,6 +56,12 @@ enum JSONEscape {
         for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { emit(byte) }
     }
 
+    /// Whether ``encode(_:emit:)`` changes a byte.
+    @inline(__always)
+    static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
     /// Encodes one byte like CouchDB: `"`, `\` and control characters are escaped, all others unchanged.
     @inline(__always)
     static func encode(_ byte: UInt8, emit: (UInt8) -> Void) {

@@ -24,6 +24,12 @@ public struct JSONObject: Hashable, Sendable {
     /// Creates an object without members.
     public init() { members = [] }
 
+    /// Creates an object without members, with room for some.
+    package init(capacity: Int) {
+        members = []
+        members.reserveCapacity(capacity)
+    }
+
     /// Creates an object from members; of duplicate names only the last is kept, at its own place, as in CouchDB.
     ///
     /// - Complexity: O(*n*).

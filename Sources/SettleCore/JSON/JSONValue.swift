@@ -171,16 +171,21 @@ extension JSONValue {
 
     /// Appends the value as compact UTF-8 JSON.
     package func append(to bytes: inout [UInt8]) {
+        append(to: &bytes) { $1.append(contentsOf: $0.text.utf8) }
+    }
+
+    /// Appends the value as compact UTF-8 JSON, in which a closure appends the numbers.
+    package func append(to bytes: inout [UInt8], number spell: (JSONNumber, inout [UInt8]) -> Void) {
         switch self {
         case .null: bytes.append(contentsOf: "null".utf8)
         case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
-        case .number(let number): bytes.append(contentsOf: number.text.utf8)
+        case .number(let number): spell(number, &bytes)
         case .string(let string): Self.append(string, to: &bytes)
         case .array(let elements):
             bytes.append(UInt8(ascii: "["))
             for (index, element) in elements.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                element.append(to: &bytes)
+                element.append(to: &bytes, number: spell)
             }
             bytes.append(UInt8(ascii: "]"))
         case .object(let members):
@@ -189,7 +194,7 @@ extension JSONValue {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
                 Self.append(member.name, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
-                member.value.append(to: &bytes)
+                member.value.append(to: &bytes, number: spell)
             }
             bytes.append(UInt8(ascii: "}"))
         }
@@ -198,7 +203,16 @@ extension JSONValue {
     /// Appends a string in quotes.
     package static func append(_ string: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in string.utf8 { JSONEscape.encode(byte) { bytes.append($0) } }
+        var string = string
+        string.withUTF8 { text in
+            var copied = 0
+            for (index, byte) in text.enumerated() where JSONEscape.isEscaped(byte) {
+                bytes.append(contentsOf: text[copied..<index])
+                JSONEscape.encode(byte) { bytes.append($0) }
+                copied = index + 1
+            }
+            bytes.append(contentsOf: text[copied...])
+        }
         bytes.append(UInt8(ascii: "\""))
     }
 

@@ -32,26 +32,11 @@ package struct Projection: Sendable {
     /// The part of a document to return; a path without a value adds nothing.
     package func shown(of document: JSONValue) -> JSONValue {
         guard let paths else { return document }
-        var shown = JSONValue.object(JSONObject())
+        var shown = JSONObject(capacity: paths.count)
         for (path, names) in paths {
-            guard case .value(let value) = path.destination(in: document) else { continue }
-            Self.set(value, at: names[...], in: &shown)
+            if case .value(let value) = path.destination(in: document) { shown.set(value, at: names[...]) }
         }
-        return shown
-    }
-
-    /// Sets a member. If the parent is not an object, it was already copied whole.
-    private static func set(_ value: JSONValue, at names: ArraySlice<String>, in whole: inout JSONValue) {
-        guard let name = names.first, var members = whole.object else { return }
-        let rest = names.dropFirst()
-        if rest.isEmpty {
-            members[name] = value
-        } else {
-            var inner = members[name] ?? .object(JSONObject())
-            set(value, at: rest, in: &inner)
-            members[name] = inner
-        }
-        whole = .object(members)
+        return .object(shown)
     }
 
     private static func text(_ field: JSONValue) -> String {
@@ -59,6 +44,21 @@ package struct Projection: Sendable {
         case .array, .object: String(decoding: field.utf8.prefix(200), as: UTF8.self)
         default: ErlangText.text(of: field)
         }
+    }
+}
+
+extension JSONObject {
+    /// Sets the member at the end of a path of names, and adds the objects that lead to it. A parent that is there and
+    /// not an object stays: in a projection it was copied whole.
+    package mutating func set(_ value: JSONValue, at names: ArraySlice<String>) {
+        guard let name = names.first else { return }
+        guard names.count > 1 else {
+            self[name] = value
+            return
+        }
+        guard var inner = self[name].map(\.object) ?? JSONObject() else { return }
+        inner.set(value, at: names.dropFirst())
+        self[name] = .object(inner)
     }
 }
 

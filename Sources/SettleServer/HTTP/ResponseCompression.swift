@@ -54,14 +54,15 @@ enum ResponseCompression {
     }
 
     private static func isCompressible(_ response: HTTPResponse) -> Bool {
-        guard let type = response.headers.bare("Content-Type"), types.contains(type),
-            response.headers["Content-Encoding"] == nil, response.headers["Accept-Ranges"] == nil
-        else { return false }
-        return switch response.body.content {
-        case .bytes(let bytes): bytes.count >= least
-        case .stream(_, let length): length.map { $0 >= least } ?? true
-        case .later, .pieces, .upgrade: false
-        }
+        // Most answers are short, which is known sooner than their type.
+        let isLong =
+            switch response.body.content {
+            case .bytes(let bytes): bytes.count >= least
+            case .stream(_, let length): length.map { $0 >= least } ?? true
+            case .later, .pieces, .upgrade: false
+            }
+        guard isLong, let type = response.headers.bare("Content-Type"), types.contains(type) else { return false }
+        return response.headers["Content-Encoding"] == nil && response.headers["Accept-Ranges"] == nil
     }
 }
 

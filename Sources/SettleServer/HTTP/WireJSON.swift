@@ -34,10 +34,17 @@ enum WireJSON {
         output.append(contentsOf: text[copied...])
     }
 
+    /// Appends a value with its numbers in CouchDB's spelling.
+    static func append(_ value: JSONValue, to output: inout [UInt8]) {
+        value.append(to: &output) { number, output in
+            output.append(contentsOf: (respelled(number.text.utf8) ?? number.text).utf8)
+        }
+    }
+
     /// A value as CouchDB prints it.
     static func bytes(_ value: JSONValue) -> [UInt8] {
         var output: [UInt8] = []
-        append(value.utf8, to: &output)
+        append(value, to: &output)
         return output
     }
 
@@ -51,7 +58,7 @@ enum WireJSON {
     }
 
     /// CouchDB's spelling of a number; `nil` if it is the same.
-    private static func respelled(_ spelling: some RandomAccessCollection<UInt8>) -> String? {
+    private static func respelled(_ spelling: some BidirectionalCollection<UInt8>) -> String? {
         if isPlain(spelling) { return nil }
         let isFloat = spelling.contains {
             $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "E")
@@ -65,7 +72,7 @@ enum WireJSON {
 
     /// Whether the spelling is certainly CouchDB's: an integer, or a few digits around a point that are the
     /// shortest spelling of their float. Any two decimals of up to fifteen digits are different floats.
-    private static func isPlain(_ spelling: some RandomAccessCollection<UInt8>) -> Bool {
+    private static func isPlain(_ spelling: some BidirectionalCollection<UInt8>) -> Bool {
         var (digits, zeros, places) = (0, 0, 0)
         var (hasPoint, isZero) = (false, true)
         var last: UInt8 = 0

@@ -51,7 +51,7 @@ struct FindAnswer {
                 guard let winner = record.tree.winner, let content = record.content else { break }
                 bytes += try printer.print(winner.revision, content, of: record, hasMeta: true).text.bytes
             case .part(let json, _) where printer.options.keepsNumbers: json.append(to: &bytes)
-            case .part(let json, _): WireJSON.append(json.utf8, to: &bytes)
+            case .part(let json, _): WireJSON.append(json, to: &bytes)
             }
             return bytes.count < Self.pageLength
         }

@@ -217,7 +217,7 @@ package struct FindCursor {
         _ range: RowRange, _ limit: Int, _ body: (FoundDocument) throws -> Bool
     ) throws {
         guard let index else { return }
-        let derives = plan.isCovering && CoveredDocument.canDerive(plan.index)
+        let covered = plan.isCovering ? CoveredDocuments(plan.index) : nil
         var me = self
         // Moved out of the property, so that its contents are not copied.
         sorter = nil
@@ -225,9 +225,8 @@ package struct FindCursor {
         let rest = try source.read(index) { reading in
             try source.snapshot {
                 try reading.forEachRow(0, in: range, skip: 0, limit: .max) { row in
-                    try me.checkBudget()
                     looked += 1
-                    return try me.examine(row, reading.sequence, derives, body) && looked < limit
+                    return try me.examine(row, reading.sequence, covered, body) && looked < limit
                 }.rest
             }
         }
@@ -239,14 +238,16 @@ package struct FindCursor {
 
     /// Examines a row of the index; returns `false` when no more are wanted.
     private mutating func examine(
-        _ row: IndexReading.RawRow, _ sequence: UpdateSequence, _ derives: Bool,
+        _ row: IndexReading.RawRow, _ sequence: UpdateSequence, _ covered: CoveredDocuments?,
         _ body: (FoundDocument) throws -> Bool
     ) throws -> Bool {
+        // Called in a mutating function: in the closure around this one, it would copy the cursor for each row.
+        try checkBudget()
         statistics.keysExamined += 1
         let id = DocumentID(unchecked: String(decoding: row.id, as: UTF8.self))
         let found: FoundDocument
-        if derives {
-            let document = CoveredDocument.derive(plan.index, key: row.key, id: id)
+        if let covered {
+            let document = covered.document(id: id, key: row.key)
             guard plan.isExact || selector.matches(document, work: budget.work) else { return true }
             found = .part(projection?.shown(of: document) ?? document, id: id)
         } else {

@@ -130,37 +130,31 @@ package enum FoundDocument: Sendable {
     }
 }
 
-// MARK: - CoveredDocument
+// MARK: - CoveredDocuments
 
-/// A document reconstructed from a covering index: its id, and the members in the row's key.
-enum CoveredDocument {
-    /// Whether a row's members can be reconstructed: none of them is inside another.
-    static func canDerive(_ index: QueryIndex) -> Bool {
-        let paths = index.columns.compactMap { SelectorPath($0).names }
-        guard paths.count == index.columns.count else { return false }
-        return !paths.indices.contains { left in
-            paths.indices.contains { right in left != right && paths[right].starts(with: paths[left]) }
+/// Reconstructs documents from the rows of a covering index: the id, and the members in a row's key.
+struct CoveredDocuments {
+    /// The names that lead to the member of each column; `nil` for the id, which a row has anyway.
+    private let paths: [[String]?]
+
+    /// Prepares for an index; `nil` if one of its members is inside another, so that a key does not tell them apart.
+    init?(_ index: QueryIndex) {
+        let names = index.columns.map { SelectorPath($0).names ?? [] }
+        let isNested = names.indices.contains { left in
+            names.indices.contains { right in left != right && names[right].starts(with: names[left]) }
         }
+        guard !isNested, !names.contains([]) else { return nil }
+        paths = zip(index.columns, names).map { $0 == "_id" ? nil : $1 }
     }
 
-    /// The document.
-    static func derive(_ index: QueryIndex, key: UnsafeBufferPointer<UInt8>, id: DocumentID) -> JSONValue {
-        var document: JSONValue = ["_id": .string(id.string)]
-        let values = (try? JSONValue(utf8: key))?.array ?? []
-        for (column, value) in zip(index.columns, values) where column != "_id" {
-            set(value, at: (SelectorPath(column).names ?? [])[...], in: &document)
+    /// The document of a row.
+    func document(id: DocumentID, key: UnsafeBufferPointer<UInt8>) -> JSONValue {
+        var members = JSONObject(capacity: paths.count + 1)
+        members["_id"] = .string(id.string)
+        for (path, value) in zip(paths, (try? JSONValue(utf8: key))?.array ?? []) {
+            if let path { members.set(value, at: path[...]) }
         }
-        return document
-    }
-
-    private static func set(_ value: JSONValue, at names: ArraySlice<String>, in whole: inout JSONValue) {
-        guard let name = names.first else {
-            whole = value
-            return
-        }
-        var inner = whole[name] ?? .object(JSONObject())
-        set(value, at: names.dropFirst(), in: &inner)
-        whole[name] = inner
+        return .object(members)
     }
 }
 
