@@ -117,6 +117,8 @@ def measured(server):
             "GET", "/full/_all_docs?limit=20&include_docs=true", **{"Accept-Encoding": "gzip"}),
         "list 20 changes": lambda: server.ask("GET", "/full/_changes?limit=20"),
         "find a document": lambda: server.ask("POST", "/full/_find", {"selector": {"n": next(numbers) % 100}}),
+        "find 100 covered rows": lambda: server.ask(
+            "POST", "/full/_find", {"selector": {"n": {"$gte": 0, "$ne": -1}}, "fields": ["n"], "limit": 100}),
     }
     server.ask("PUT", "/db")
     server.ask("PUT", "/full")
