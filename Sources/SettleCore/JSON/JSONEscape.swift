@@ -65,13 +65,10 @@ enum JSONEscape {
     /// Encodes one byte like CouchDB: `"`, `\` and control characters are escaped, all others unchanged.
     @inline(__always)
     static func encode(_ byte: UInt8, emit: (UInt8) -> Void) {
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-            emit(UInt8(ascii: "\\"))
-            emit(byte)
-        case 0x20...: emit(byte)
-        default: encodeControl(byte, emit: emit)
-        }
+        guard isEscaped(byte) else { return emit(byte) }
+        guard byte >= 0x20 else { return encodeControl(byte, emit: emit) }
+        emit(UInt8(ascii: "\\"))
+        emit(byte)
     }
 
     private static func encodeControl(_ byte: UInt8, emit: (UInt8) -> Void) {

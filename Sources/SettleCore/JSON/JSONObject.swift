@@ -24,7 +24,7 @@ public struct JSONObject: Hashable, Sendable {
     /// Creates an object without members.
     public init() { members = [] }
 
-    /// Creates an object without members, with room for some.
+    /// Creates an object without members, with room for a number of them.
     package init(capacity: Int) {
         members = []
         members.reserveCapacity(capacity)

@@ -74,7 +74,7 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
 
     private static func matches(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
-        // Most names have the usual spelling, and equal strings are found much faster.
+        // Names are ASCII. Most have the same case, and Swift compares such strings much faster.
         return left == right || zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
     }
 

@@ -48,8 +48,8 @@ package struct Projection: Sendable {
 }
 
 extension JSONObject {
-    /// Sets the member at the end of a path of names, and adds the objects that lead to it. A parent that is there and
-    /// not an object stays: in a projection it was copied whole.
+    /// Sets the member at the end of a path of names, and adds the objects that lead to it. If a parent exists and is
+    /// not an object, nothing changes: a projection has copied it whole.
     package mutating func set(_ value: JSONValue, at names: ArraySlice<String>) {
         guard let name = names.first else { return }
         guard names.count > 1 else {

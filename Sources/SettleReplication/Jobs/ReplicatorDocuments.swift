@@ -48,6 +48,8 @@ package final class ReplicatorDocuments: Sendable {
         /// Keeps the leases, if databases have some.
         var keeper: LeaseKeeper?
         var leased: Set<String> = []
+        /// A pass over all databases that is queued and has not begun.
+        var pass: DispatchGroup?
         var count = 0
         var isStopped = false
 
@@ -92,15 +94,20 @@ package final class ReplicatorDocuments: Sendable {
         }
     }
 
-    /// Starts to watch a database, unless it is watched already.
+    /// Starts to watch a database, unless it is watched already. It replaces another one of the same name, which was
+    /// deleted.
     package func watch(_ name: String, _ database: Database) {
-        let leases = database.leases
-        if let leases { keeper(named: leases.node).use(leases, of: name) }
-        state.withLock { state in
-            state.databases[name] = database
-            if leases == nil { state.leased.remove(name) } else { state.leased.insert(name) }
+        queue.async { [weak self] in
+            guard let self, state.withLock({ !$0.isStopped && $0.databases[name] !== database }) else { return }
+            forget(name)
+            let leases = database.leases
+            if let leases { keeper(named: leases.node).use(leases, of: name) }
+            state.withLock { state in
+                state.databases[name] = database
+                if leases == nil { state.leased.remove(name) } else { state.leased.insert(name) }
+            }
+            look(name, database)
         }
-        queue.async { [weak self] in self?.look(name, database) }
     }
 
     /// Stops watching. Leases are kept until ``leave(areEnded:)``.
@@ -129,47 +136,68 @@ extension ReplicatorDocuments {
     func look(_ name: String, _ database: Database) {
         do {
             guard let seen = try handleChanges(of: name, database) else { return }
+            let watched = ObjectIdentifier(database)
             _ = database.notify(after: seen) { [weak self, weak database] isOpen in
                 guard let self else { return }
                 let open = isOpen ? database : nil
-                queue.async { if let open { self.look(name, open) } else { self.forget(name) } }
+                queue.async { if let open { self.look(name, open) } else { self.forget(name, watched) } }
             }
-        } catch let error as DatabaseError where error.code == .closed { forget(name) } catch {
-            lookLater(name, database, error)
-        }
+        } catch let error as DatabaseError where error.code == .closed {
+            forget(name, ObjectIdentifier(database))
+        } catch { lookLater(name, database, error) }
     }
 
-    /// Handles the changes up to now, so that what is shown afterwards agrees with the stored documents.
+    /// Handles the changes up to now, so that no job is shown whose document was deleted or changed before. The job of
+    /// a new document may begin a moment later. It must not be called on the queue.
     ///
-    /// It waits at most ten seconds, and skips databases that could not be read the last time: whoever looks at jobs
-    /// during an outage must see those that are known.
+    ///     catchUp ──▶ a pass is queued and has not begun: waits for that one
+    ///             ──▶ otherwise: queues one, and waits for it
+    ///
+    /// It waits at most ten seconds, and a pass skips databases that could not be read the last time: whoever looks at
+    /// jobs during an outage must see those that are known.
     package func catchUp() {
-        let isDone = DispatchSemaphore(value: 0)
-        queue.async { [self] in
-            let (databases, unread) = state.withLock { ($0.databases, $0.unread) }
-            // Whatever fails here fails again in `look`, which reports it.
-            for (name, database) in databases where !unread.contains(name) {
-                _ = try? handleChanges(of: name, database)
-            }
-            isDone.signal()
+        let (pass, isNew) = state.withLock { state in
+            if let pass = state.pass { return (pass, false) }
+            let pass = DispatchGroup()
+            pass.enter()
+            state.pass = pass
+            return (pass, true)
         }
-        _ = isDone.wait(timeout: .now() + 10)
+        if isNew {
+            queue.async { [self] in
+                let (databases, unread) = state.withLock { state in
+                    state.pass = nil
+                    return (state.databases, state.unread)
+                }
+                for (name, database) in databases where !unread.contains(name) {
+                    do { _ = try handleChanges(of: name, database) } catch {
+                        // A closed database is forgotten when its notification comes.
+                        if (error as? DatabaseError)?.code != .closed { markUnread(name, error) }
+                    }
+                }
+                pass.leave()
+            }
+        }
+        _ = pass.wait(timeout: .now() + 10)
     }
 
     /// Handles the changes that were not handled yet; returns the position reached, or `nil` if the database is not
     /// watched any longer.
     private func handleChanges(of name: String, _ database: Database) throws -> UpdateSequence? {
         guard state.withLock({ !$0.isStopped && $0.databases[name] === database }) else { return nil }
-        var seen = state.withLock { $0.seen[name] } ?? UpdateSequence(0)
+        let known = state.withLock { $0.seen[name] }
+        var seen = known ?? UpdateSequence(0)
         defer { state.withLock { $0.seen[name] = seen } }
         let newest = try database.lastSequence()
-        try database.forEachChange(in: SequenceRange(after: seen), includingDocuments: true) { change in
-            handle(change, of: name)
-            seen = change.sequence
-            return true
+        if newest != known {
+            try database.forEachChange(in: SequenceRange(after: seen), includingDocuments: true) { change in
+                handle(change, of: name)
+                seen = change.sequence
+                return true
+            }
+            // Purges increase the sequence without a change.
+            seen = max(seen, newest)
         }
-        // Purges increase the sequence without a change.
-        seen = max(seen, newest)
         state.withLock { _ = $0.unread.remove(name) }
         return seen
     }
@@ -177,11 +205,15 @@ extension ReplicatorDocuments {
     /// Retries after a second: a database that is suspended, or whose server can't be reached, would fail again at
     /// once.
     private func lookLater(_ name: String, _ database: Database, _ error: any Error) {
-        let isNew = state.withLock { $0.unread.insert(name).inserted }
-        if isNew { warn("the replications of \(name) can't be read: \(error)", nil) }
+        markUnread(name, error)
         queue.asyncAfter(deadline: .now() + 1) { [weak self, weak database] in
             if let database { self?.look(name, database) }
         }
+    }
+
+    private func markUnread(_ name: String, _ error: any Error) {
+        let isNew = state.withLock { $0.unread.insert(name).inserted }
+        if isNew { warn("the replications of \(name) can't be read: \(error)", nil) }
     }
 
     private func handle(_ change: Change, of name: String) {
@@ -244,6 +276,12 @@ extension ReplicatorDocuments {
             if let id = entry.job?.id { state.waiting[id]?[origin] = nil }
             return entry.lease
         }
+    }
+
+    /// Ends the jobs of a database that was closed, unless another one has its name now.
+    private func forget(_ name: String, _ watched: ObjectIdentifier) {
+        guard state.withLock({ $0.databases[name].map(ObjectIdentifier.init) == watched }) else { return }
+        forget(name)
     }
 
     private func forget(_ name: String) {

@@ -45,7 +45,7 @@ public final class MobilePeer: Peer, AddressedPeer {
     let client: any HTTPTransport
     let opener: MobileOpener
     /// The maximum size of the attachments in memory, in bytes; a larger single revision is sent alone.
-    let maximumContentBytes: Int
+    package let maximumContentBytes: Int
     /// The warning that credentials are sent unencrypted to another machine, unless `onWarning` gets it.
     package let warning: String?
     let state: Guarded<State>

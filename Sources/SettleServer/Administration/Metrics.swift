@@ -172,7 +172,7 @@ enum MonitoringEndpoints {
         .json(
             .array(
                 context.compactions.tasks.map(\.json) + context.indexing.json
-                    + replications.runningJobs.map { $0.taskJSON(at: replications.node) }))
+                    + replications.runningJobs().map { $0.taskJSON(at: replications.node) }))
     }
 
     /// `GET /_node/{node}/_prometheus`

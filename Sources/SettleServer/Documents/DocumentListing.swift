@@ -142,7 +142,7 @@ struct DocumentListing {
 
     private func missing(_ key: JSONValue, _ error: String = "not_found") -> WireText {
         var text = WireText(Array("{\"key\":".utf8))
-        WireJSON.append(key.utf8, to: &text.bytes)
+        WireJSON.append(key, to: &text.bytes)
         text += ",\"error\":\"\(error)\"}".utf8
         return text
     }

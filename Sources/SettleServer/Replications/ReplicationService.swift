@@ -49,7 +49,8 @@ final class ReplicationService: Sendable {
     var node: String { documents.node ?? "nonode@nohost" }
 
     /// The jobs as `_scheduler/jobs` lists them: a page of the jobs of all nodes, ordered by id, and their total
-    /// number. They agree with the documents that are stored now, as everything that is shown does.
+    /// number. No job is listed whose document was deleted or changed before; the job of a new document may follow a
+    /// moment later.
     func jobs(skip: Int, limit: Int) -> (page: [ReplicationJob], total: Int) {
         documents.catchUp()
         let others = documents.jobsElsewhere
@@ -68,7 +69,7 @@ final class ReplicationService: Sendable {
     func ledger(of id: String) -> ReplicationLedger? { scheduler.ledger(of: id) }
 
     /// The running jobs of all nodes.
-    var runningJobs: [ReplicationJob] {
+    func runningJobs() -> [ReplicationJob] {
         documents.catchUp()
         return scheduler.runningJobs + documents.jobsElsewhere.filter(\.isRunning)
     }

@@ -241,7 +241,7 @@ package struct FindCursor {
         _ row: IndexReading.RawRow, _ sequence: UpdateSequence, _ covered: CoveredDocuments?,
         _ body: (FoundDocument) throws -> Bool
     ) throws -> Bool {
-        // Called in a mutating function: in the closure around this one, it would copy the cursor for each row.
+        // A call of this function in the closure of `findRows` would copy the cursor for each row.
         try checkBudget()
         statistics.keysExamined += 1
         let id = DocumentID(unchecked: String(decoding: row.id, as: UTF8.self))

@@ -137,7 +137,7 @@ struct CoveredDocuments {
     /// The names that lead to the member of each column; `nil` for the id, which a row has anyway.
     private let paths: [[String]?]
 
-    /// Prepares for an index; `nil` if one of its members is inside another, so that a key does not tell them apart.
+    /// Prepares for an index; `nil` if a path is invalid, or if one member is inside another.
     init?(_ index: QueryIndex) {
         let names = index.columns.map { SelectorPath($0).names ?? [] }
         let isNested = names.indices.contains { left in

@@ -140,6 +140,7 @@ import Testing
         let passive = try Passive("slow")
         let address = try PeerAddress("ws://127.0.0.1:\(passive.port)/db")
         let peer = try MobilePeer(address, client: DefaultTransport(), maximumContentBytes: 64 << 10)
+        #expect(try MobilePeer("ws://127.0.0.1/db").maximumContentBytes == 64 << 20)
         let result = try await OneWayReplicator(.push(database, to: peer)).run()
         #expect(result.counts.revisionsWritten == 7 && result.ledger.entries.isEmpty)
         await peer.close()

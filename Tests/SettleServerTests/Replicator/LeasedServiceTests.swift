@@ -29,7 +29,7 @@ import Testing
             guard let runner = services.firstIndex(where: { !$0.scheduler.runningJobs.isEmpty }) else { return nil }
             let seen = services[1 - runner].jobs(skip: 0, limit: 10).page.first
             let isSeen = seen?.json(at: "")["node"] == .string(nodes[runner].name)
-            return isSeen && services[1 - runner].runningJobs.first?.statistics != nil ? runner : nil
+            return isSeen && services[1 - runner].runningJobs().first?.statistics != nil ? runner : nil
         }
         await eventually("one runs it, and the other one knows") {
             if runner() != nil { return true }
@@ -50,7 +50,7 @@ import Testing
             #expect(service.job(page[0].id)?.id == page[0].id)
             let document = service.json(.init(database: "_replicator", document: "on"), object)
             #expect(document?["state"] == "running" && document?["node"] == name)
-            let task = service.runningJobs.first?.taskJSON(at: service.node)
+            let task = service.runningJobs().first?.taskJSON(at: service.node)
             #expect(task?["node"] == name && task?["docs_written"] == 0 && task?["continuous"] == true)
         }
         #expect(there.jobs(skip: 1, limit: 10).page.isEmpty && there.jobs(skip: 1, limit: 10).total == 1)

@@ -1,10 +1,11 @@
+import Dispatch
 import Settle
 import SettleDatabase
 import SettlePlatform
-import SettleReplication
 import SettleTesting
 import Testing
 
+@testable import SettleReplication
 @testable import SettleServer
 
 /// Documents of `_replicator`: their replications, and the states written into them.
@@ -91,6 +92,29 @@ import Testing
             try database.delete(written, onConflict: .fail)
             #expect(service.jobs(skip: 0, limit: 1).total == 0)
             #expect(service.documents.entry(.init(database: "_replicator", document: id)) == nil)
+        }
+    }
+
+    @Test func `a database that is deleted and created again is watched`() async throws {
+        let room = try await ReplicatorRoom()
+        let service = ReplicationService(ReplicatorOptions(), isAdmin: { _ in true }, log: nil)
+        defer { service.stop(seconds: 5) }
+        let members: JSONValue = [
+            "source": room.url(room.near, "a"), "target": room.url(room.far, "a"), "continuous": true,
+        ]
+        let (old, new) = (try Database.inMemory(), try Database.inMemory())
+        service.watch("_replicator", old)
+        try old.save(Document(id: "old", body: try DocumentBody(members)))
+        await eventually("the first job is there") { service.jobs(skip: 0, limit: 1).total == 1 }
+        // The replicator is busy until both have happened.
+        let isFree = DispatchSemaphore(value: 0)
+        service.documents.queue.async { isFree.wait() }
+        old.close()
+        service.watch("_replicator", new)
+        isFree.signal()
+        try new.save(Document(id: "new", body: try DocumentBody(members)))
+        await eventually("the second job is there") {
+            service.jobs(skip: 0, limit: 2).page.map(\.origin?.document) == ["new"]
         }
     }
 

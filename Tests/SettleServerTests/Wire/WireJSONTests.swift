@@ -16,5 +16,8 @@ import Testing
     ])
     func `numbers are printed like CouchDB's, and nothing else changes`(given: String, printed: String) throws {
         #expect(String(decoding: WireJSON.bytes(try JSONValue(parsing: given)), as: UTF8.self) == printed)
+        var bytes: [UInt8] = []
+        WireJSON.append(Array(given.utf8), to: &bytes)
+        #expect(String(decoding: bytes, as: UTF8.self) == printed)
     }
 }
