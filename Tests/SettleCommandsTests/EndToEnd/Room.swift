@@ -65,6 +65,24 @@ final class Room {
         return try outcome(process, number)
     }
 
+    #if os(Linux)
+    /// Compiles a C library with functions that the tool calls instead of those of its other libraries.
+    ///
+    /// - Returns: The variable with which the tool loads it.
+    func preload(_ source: String) throws -> [String: String] {
+        try write(source, to: "before.c")
+        let compiler = Process()
+        compiler.executableURL = URL(filePath: "/usr/bin/env")
+        compiler.arguments = [
+            "sh", "-c", "$(command -v clang || command -v cc) -shared -fPIC -o before.so before.c -ldl",
+        ]
+        compiler.currentDirectoryURL = folder
+        try compiler.run()
+        try #require(compiler.waitForEnd() == 0)
+        return ["LD_PRELOAD": path("before.so")]
+    }
+    #endif
+
     /// Starts the tool, with a file as its input and files for its output.
     func start(
         _ words: [String], _ number: String, _ environment: [String: String] = [:], input pipe: Pipe? = nil,

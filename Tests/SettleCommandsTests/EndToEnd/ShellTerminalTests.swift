@@ -81,7 +81,7 @@ import Testing
     #if os(Linux)
     @Test func `Control-C ends what is typed also when it comes just before a read`() throws {
         // Stands before the C library's read, so that each key is read 0.3 s later.
-        try room.write(
+        let late = try room.preload(
             """
             #define _GNU_SOURCE
             #include <dlfcn.h>
@@ -92,22 +92,14 @@ import Testing
                 if (isatty(file)) poll(NULL, 0, 300);
                 return real(file, bytes, count);
             }
-            """, to: "late.c")
-        let compiler = Process()
-        compiler.executableURL = URL(filePath: "/usr/bin/env")
-        compiler.arguments = [
-            "sh", "-c", "$(command -v clang || command -v cc) -shared -fPIC -o late.so late.c -ldl",
-        ]
-        compiler.currentDirectoryURL = room.folder
-        try compiler.run()
-        try #require(compiler.waitForEnd() == 0)
+            """)
         let outcome = try room.atTerminal(
             ["shell", "db"], .wait("db> "), .type("x"), .wait("x"), .type("\u{3}"), .wait("db> "), .type("exit\n"),
-            environment: ["LD_PRELOAD": room.path("late.so")])
+            environment: late)
         #expect(outcome.status == 0, "\(outcome.output)")
         let asked = try room.atTerminal(
             ["info", "http://anna@127.0.0.1:1/x"], .wait("Password"), .type("\u{3}"),
-            environment: ["LD_PRELOAD": room.path("late.so"), "SETTLE_PASSWORD": ""])
+            environment: late.merging(["SETTLE_PASSWORD": ""]) { $1 })
         #expect(asked.status == 130 && !asked.output.contains("nothing more"), "\(asked.status) \(asked.output)")
     }
     #endif
