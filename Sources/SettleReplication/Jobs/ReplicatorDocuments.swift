@@ -153,8 +153,8 @@ extension ReplicatorDocuments {
     ///     catchUp ──▶ a pass is queued and has not begun: waits for that one
     ///             ──▶ otherwise: queues one, and waits for it
     ///
-    /// It waits at most ten seconds, and a pass skips databases that could not be read the last time: whoever looks at
-    /// jobs during an outage must see those that are known.
+    /// A caller waits at most ten seconds. A pass skips a database whose last read failed, until the replicator reads it
+    /// again, after a second or after its next commit. So the known jobs are shown during an outage.
     package func catchUp() {
         let (pass, isNew) = state.withLock { state in
             if let pass = state.pass { return (pass, false) }

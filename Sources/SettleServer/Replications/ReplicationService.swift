@@ -66,7 +66,10 @@ final class ReplicationService: Sendable {
     }
 
     /// The ledger of a job on this node; `nil` if this node has no such job.
-    func ledger(of id: String) -> ReplicationLedger? { scheduler.ledger(of: id) }
+    func ledger(of id: String) -> ReplicationLedger? {
+        documents.catchUp()
+        return scheduler.ledger(of: id)
+    }
 
     /// The running jobs of all nodes.
     func runningJobs() -> [ReplicationJob] {

@@ -82,7 +82,7 @@ import Testing
         let members: JSONValue = [
             "source": room.url(room.near, "a"), "target": room.url(room.far, "a"), "continuous": true,
         ]
-        // In each round the replicator learns of the change by itself, too, soon after the question.
+        // The replicator also reads each change by itself, a moment later.
         for round in 1...10 {
             let id = DocumentID(unchecked: "\(round)")
             let written = try database.save(Document(id: id, body: try DocumentBody(members)), onConflict: .fail)
