@@ -45,12 +45,19 @@ package struct OpenSSL {
 // MARK: - ProcessEnd
 
 extension Process {
-    /// Waits until the process has ended. Returns its exit status like a shell: for a signal, 128 plus its number.
+    /// Waits until the process has ended.
     ///
     /// Foundation notices the end of a process by the closing of a socket. A process that another thread starts at
     /// the same moment may inherit that socket, and Foundation then waits for both. This function asks the kernel
     /// instead.
-    @discardableResult package func waitForEnd() -> Int32 {
+    ///
+    /// - Parameter limit: The seconds after which the process is killed, so that it fails its test and does not hold up all others.
+    /// - Returns: The exit status like a shell has it: for a signal, 128 plus its number.
+    @discardableResult package func waitForEnd(within limit: Double = 600) -> Int32 {
+        let pid = processIdentifier
+        let killer = DispatchWorkItem { kill(pid, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + limit, execute: killer)
+        defer { killer.cancel() }
         var information = siginfo_t()
         // The process stays a child, for Foundation to collect.
         while waitid(P_PID, id_t(processIdentifier), &information, WEXITED | WNOWAIT) != 0 {

@@ -6,8 +6,8 @@ import Testing
 /// Ctrl-C while a folder's index is built.
 @Suite(.timeLimit(.minutes(5))) struct InterruptedIndexTests {
     private let room: Room
-    /// What makes the tool stop itself when it has created an index, until it is continued.
-    private let stopping: [String: String]
+    /// What makes the tool wait when it has created an index, until the file `gate` is not locked.
+    private let waiting: [String: String]
     #if os(Linux)
     private static let count = 20_000
     #else
@@ -18,31 +18,31 @@ import Testing
     init() throws {
         room = try Room()
         #if os(Linux)
-        stopping = try room.preload(
+        waiting = try room.preload(
             """
             #define _GNU_SOURCE
             #include <dlfcn.h>
             #include <fcntl.h>
-            #include <signal.h>
             #include <stdarg.h>
             #include <string.h>
+            #include <sys/file.h>
             int open64(const char *path, int flags, ...) {
-                static int hasStopped = 0;
+                static int hasWaited = 0;
                 int (*real)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open64");
                 va_list others;
                 va_start(others, flags);
                 int file = real(path, flags, va_arg(others, unsigned));
                 va_end(others);
                 const char *end = strrchr(path, '.');
-                if (flags & O_CREAT && end && !strcmp(end, ".index") && !hasStopped) {
-                    hasStopped = 1;
-                    raise(SIGSTOP);
+                if (flags & O_CREAT && end && !strcmp(end, ".index") && !hasWaited) {
+                    hasWaited = 1;
+                    flock(real("gate", O_RDONLY), LOCK_EX);
                 }
                 return file;
             }
             """)
         #else
-        stopping = [:]
+        waiting = [:]
         #endif
         var lines = ""
         for number in 0..<Self.count { lines += "{\"_id\":\"n\(number)\",\"n\":\(number % 100),\"t\":\"a text\"}\n" }
@@ -64,11 +64,13 @@ import Testing
     ])
     func `it ends the verb at once, and the folder is as usable as before`(words: [String], lines: Int) throws {
         #expect(indexes == 0)
-        let process = try room.start(words, "build", stopping)
+        let gate = open(room.path("gate"), O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        #expect(flock(gate, LOCK_EX) == 0)
+        let process = try room.start(words, "build", waiting)
         // The file is made when the first documents have been read.
         waitUntil("the file is there") { indexes > 0 || !process.isRunning }
         process.interrupt()
-        kill(process.processIdentifier, SIGCONT)
+        close(gate)
         process.waitForEnd()
         let outcome = try room.outcome(process, "build")
         #expect(outcome.status == 130 && outcome.output.isEmpty, "\(outcome)")
