@@ -26,20 +26,25 @@ package enum ErlangTerm: Sendable {
     private func append(to bytes: inout [UInt8]) {
         switch self {
         case .atom(let word):
-            bytes += [ExternalTerm.atom, 0, UInt8(truncatingIfNeeded: word.utf8.count)] + word.utf8
+            bytes.append(ExternalTerm.atom)
+            bytes.append(0)
+            bytes.append(UInt8(truncatingIfNeeded: word.utf8.count))
+            bytes += word.utf8
         case .binary(let text):
             bytes.append(ExternalTerm.binary)
             Self.append(text.utf8.count, to: &bytes)
             bytes += text.utf8
         case .integer(let number):
             guard !(0...255).contains(number) else {
-                bytes += [ExternalTerm.smallInteger, UInt8(truncatingIfNeeded: number)]
+                bytes.append(ExternalTerm.smallInteger)
+                bytes.append(UInt8(truncatingIfNeeded: number))
                 return
             }
             bytes.append(ExternalTerm.integer)
             Self.append(Int(number), to: &bytes)
         case .tuple(let terms):
-            bytes += [ExternalTerm.smallTuple, UInt8(truncatingIfNeeded: terms.count)]
+            bytes.append(ExternalTerm.smallTuple)
+            bytes.append(UInt8(truncatingIfNeeded: terms.count))
             for term in terms { term.append(to: &bytes) }
         case .list(let terms):
             if !terms.isEmpty {

@@ -43,7 +43,7 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
 
     /// The part of a value before its parameters, without surrounding blanks.
     package func bare(_ name: String) -> String? {
-        self[name].map { String($0.prefix { $0 != ";" }).trimmingBlanks() }
+        self[name].map { String(Substring($0.utf8.prefix { $0 != UInt8(ascii: ";") })).trimmingBlanks() }
     }
 
     /// The value of a cookie. If a name occurs several times, the first one counts.

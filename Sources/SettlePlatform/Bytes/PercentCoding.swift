@@ -36,9 +36,8 @@ package enum PercentCoding {
     ///   - plusIsBlank: Whether a plus means a blank, as CouchDB reads queries and paths; `false` by default.
     /// - Returns: The decoded text.
     package static func decode(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String {
-        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
-            return String(text)
-        }
+        let text = String(text)
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else { return text }
         return String(decoding: bytes(text, plusIsBlank: plusIsBlank), as: UTF8.self)
     }
 

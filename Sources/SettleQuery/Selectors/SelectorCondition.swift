@@ -75,15 +75,11 @@ extension MangoSelector {
     /// Whether one of its operators may take many steps on one value, as a regular expression does.
     package var isCostly: Bool { root.map(Self.isCostly) ?? false }
 
-    /// Whether it matches only documents that have all of these members.
+    /// The paths, as bytes, of members that all matching documents have.
     ///
     /// An empty `$or` requires nothing. CouchDB treats it as requiring every member, and so omits documents if it uses
     /// an index.
-    package func requires(_ paths: some Sequence<String>) -> Bool {
-        var missing = Set(paths.map { Array($0.utf8) })
-        if let root, !missing.isEmpty { missing.subtract(Self.required(by: root)) }
-        return missing.isEmpty
-    }
+    package var requiredFields: Set<[UInt8]> { root.map(Self.required) ?? [] }
 
     /// Whether a member has the same value in all matching documents.
     package func isConstant(_ path: String) -> Bool {

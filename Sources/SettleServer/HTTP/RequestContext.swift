@@ -185,8 +185,8 @@ extension ReadContext {
 
     /// Checks the `Content-Type` of the body; case and blanks matter.
     func requireContentType(_ type: String = "application/json") throws {
-        let given = request.headers["Content-Type"]?.split(separator: ";").first
-        guard let given, given.utf8.elementsEqual(type.utf8) else {
+        let given = request.headers["Content-Type"]?.utf8.split(separator: UInt8(ascii: ";"), maxSplits: 1).first
+        guard let given, given.elementsEqual(type.utf8) else {
             throw HTTPError.contentType("Content-Type must be \(type)")
         }
     }

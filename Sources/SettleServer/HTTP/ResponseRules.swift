@@ -7,11 +7,13 @@ final class ResponseRules: Sendable {
     private let options: ServerOptions
     private let live: Guarded<LiveSettings>
     private let metrics: Metrics
+    /// The value of the header `Server`.
+    private let product: String
     /// The number of requests that were refused because the server was busy, since the last log line about them.
     private let refusals = Guarded((count: 0, next: ContinuousClock.now))
 
     init(_ options: ServerOptions, _ live: Guarded<LiveSettings>, _ metrics: Metrics) {
-        (self.options, self.live, self.metrics) = (options, live, metrics)
+        (self.options, self.live, self.metrics, product) = (options, live, metrics, options.serverHeader)
     }
 
     /// The response for an error, which is logged if it is the server's fault and the caller does not get it itself.
@@ -54,7 +56,7 @@ final class ResponseRules: Sendable {
         live.withLock(\.otherOrigins)?.apply(to: &response, call.request)
         secure(&response)
         ResponseCompression.apply(to: &response, call.request)
-        response.headers["Server"] = options.serverHeader
+        response.headers["Server"] = product
         response.headers["X-Couch-Request-ID"] = call.id
         response.headers["X-CouchDB-Body-Time"] = "0"
         metrics.answered(call.method, status: response.status, since: call.start)

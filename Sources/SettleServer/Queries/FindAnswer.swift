@@ -72,7 +72,7 @@ struct FindAnswer {
         let bookmark = cursor.bookmark?.text ?? FindBookmark.none
         var members: [(String, String)] = [("bookmark", "\(JSONValue.string(bookmark))")]
         if hasStatistics { members.append(("execution_stats", statistics)) }
-        var warnings = cursor.plan.warnings
+        var warnings = cursor.warnings
         if cursor.statistics.suggestsIndex { warnings.append(QueryStatistics.suggestion) }
         if !warnings.isEmpty { members.append(("warning", "\(JSONValue.string(warnings.joined(separator: "\n")))")) }
         return members.map { ",\r\n\"\($0.0)\": \($0.1)" }.joined()

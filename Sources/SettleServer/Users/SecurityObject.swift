@@ -2,8 +2,8 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The members and administrators of a database: its `_security`.
-struct SecurityObject: Sendable {
+/// The members and administrators of a database: its `_security`. A class, so that requests share its lists.
+final class SecurityObject: Sendable {
     /// The stored object, with all its members.
     let json: JSONValue
     private let admins: Group
@@ -48,7 +48,7 @@ struct SecurityObject: Sendable {
     }
 
     /// Reads the object of a database. An unreadable object gives access to no one.
-    init(of database: Database) throws {
+    convenience init(of database: Database) throws {
         let text = try database.setting(Self.setting)
         try self.init(text.map { try JSONValue(parsing: $0) } ?? Self.standard)
     }

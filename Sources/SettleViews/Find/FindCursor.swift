@@ -8,21 +8,69 @@ internal import SettleQuery
 /// slow reader blocks nothing. A document that was changed after the index was updated is matched in its current
 /// state.
 package struct FindCursor {
-    /// The plan of the query.
-    package private(set) var plan: FindPlan
-    private let source: any QuerySource
-    private let options: FindOptions
-    private let selector: MangoSelector
-    private let index: ViewIndex?
-    private let texts: TextRows?
+    /// What stays the same while documents are found. It is shared by the copies of a cursor.
+    private final class Query: Sendable {
+        let plan: FindPlan
+        let source: any QuerySource
+        let options: FindOptions
+        let selector: MangoSelector
+        let index: ViewIndex?
+        let texts: TextRows?
+        let projection: Projection?
+        /// The members of a document that are needed to match and return it.
+        let asked: NeededMembers
+        let shown: NeededMembers
+        let filterMembers: NeededMembers
+        let sortPaths: [SelectorPath]
+
+        init(_ options: FindOptions, in source: any QuerySource) throws {
+            plan = try FindPlanner(options, indexes: QueryIndexes.all(in: source)).plan()
+            self.source = source
+            self.options = options
+            selector = options.selector.withoutSearches
+            index = plan.index.isAllDocuments || plan.index.search != nil ? nil : try source.rows(of: plan.index)
+            texts = try plan.searches == nil ? nil : plan.index.search?.rows(in: source.database)
+            projection = options.fields.isEmpty ? nil : try Projection(options.fields.map { .string($0) })
+            asked = NeededMembers(selector.fields + (texts == nil ? [] : options.sort.map(\.untypedPath)))
+            shown = NeededMembers(options.fields)
+            filterMembers = NeededMembers(plan.index.partialFilter?.fields ?? [])
+            sortPaths = options.sort.map { SelectorPath($0.untypedPath) }
+        }
+
+        /// A document that is not deleted; `nil` if there is none, or its content is damaged.
+        func liveRecord(of id: DocumentID) throws -> DocumentRecord? {
+            guard let record = try source.storedRecord(of: id), record.damage == nil, !record.tree.isDeleted else {
+                return nil
+            }
+            return record
+        }
+
+        /// Documents by id. A single one is read directly, which may need no waiting.
+        func page(of range: DocumentRange, limit: Int) throws -> [DocumentRecord] {
+            if let id = range.from, range.through == id, range.after == nil, range.before == nil {
+                return try source.storedRecord(of: id).map { [$0] } ?? []
+            }
+            return try source.database.records(in: range, limit: limit, withContent: true)
+        }
+
+        /// Whether a document belongs to the index, by its partial filter.
+        func isInFilter(_ record: DocumentRecord) -> Bool {
+            guard let filter = plan.index.partialFilter else { return true }
+            return filterMembers.json(of: record, hasConflicts: true).map { filter.matches($0) } ?? false
+        }
+
+        /// A matching document as the query returns it.
+        func found(_ record: DocumentRecord) -> FoundDocument? {
+            guard let projection else { return .whole(record) }
+            return shown.json(of: record, hasConflicts: options.hasConflicts).map {
+                .part(projection.shown(of: $0), id: record.id)
+            }
+        }
+    }
+
+    private let query: Query
     private var finder: TextFinder?
     private var sorter: DocumentSorter?
-    private let projection: Projection?
-    /// The members of a document that are needed to match and return it.
-    private let asked: NeededMembers
-    private let shown: NeededMembers
-    private let filterMembers: NeededMembers
-    private let sortPaths: [SelectorPath]
     private var crossing: ListCrossing?
     private var search: FindPlan.Search
     private var left: Int
@@ -36,58 +84,50 @@ package struct FindCursor {
     package private(set) var isDone: Bool
     /// The statistics so far.
     package private(set) var statistics = QueryStatistics()
+    /// The warnings for the client so far.
+    package private(set) var warnings: [String]
 
     /// Starts a query.
     ///
     /// - Throws: ``QueryError`` for a query that can't be answered; ``SelectorError`` for invalid fields;
     ///   ``DatabaseError``; ``NotAtHand`` if the source must not wait and its indexes are unknown or not in use.
     package init(_ options: FindOptions, in source: any QuerySource) throws {
-        let plan = try FindPlanner(options, indexes: QueryIndexes.all(in: source)).plan()
-        self.plan = plan
-        self.source = source
-        self.options = options
+        query = try Query(options, in: source)
         budget = options.budget
-        selector = options.selector.withoutSearches
-        if let search = plan.index.search, case .texts(let searches) = plan.search {
-            index = nil
-            let database = try source.database
-            texts = try search.rows(in: database)
-            finder = try TextFinder(searches, options, in: search, of: database)
-        } else {
-            index = plan.index.isAllDocuments || plan.index.search != nil ? nil : try source.rows(of: plan.index)
-            (texts, finder) = (nil, nil)
+        if let searches = query.plan.searches, let search = query.plan.index.search {
+            finder = try TextFinder(searches, options, in: search, of: source.database)
         }
-        projection = options.fields.isEmpty ? nil : try Projection(options.fields.map { .string($0) })
-        asked = NeededMembers(selector.fields + (finder == nil ? [] : options.sort.map(\.untypedPath)))
-        shown = NeededMembers(options.fields)
-        filterMembers = NeededMembers(plan.index.partialFilter?.fields ?? [])
-        sortPaths = options.sort.map { SelectorPath($0.untypedPath) }
-        crossing = options.givesHints ? ListCrossing(selector.fields) : nil
-        sorter = plan.sortsInMemory ? DocumentSorter(options, limit: options.sortLimit ?? 0) : nil
-        search = plan.search
+        crossing = options.givesHints ? ListCrossing(query.selector.fields) : nil
+        sorter = query.plan.sortsInMemory ? DocumentSorter(options, limit: options.sortLimit ?? 0) : nil
+        search = query.plan.search
+        warnings = query.plan.warnings
         (left, toSkip) = (options.limit, options.skip)
         isDone = options.limit == 0
         if let bookmark = options.bookmark, sorter == nil { resume(at: bookmark) }
         if case .nowhere = search { isDone = true }
     }
 
+    /// The plan of the query.
+    package var plan: FindPlan { query.plan }
+
     /// Whether the index is up to date, or need not be.
     package var isCurrent: Bool {
-        !options.isUpdated || index?.isCurrent(with: source) ?? texts?.isCurrent(with: source) ?? true
+        guard query.options.isUpdated else { return true }
+        return query.index?.isCurrent(with: query.source) ?? query.texts?.isCurrent(with: query.source) ?? true
     }
 
     /// Whether the query probably examines few documents, each cheaply.
     package func isQuick(_ few: Int) -> Bool {
-        guard isCurrent, texts == nil, options.limit <= few, options.skip <= few, !selector.isCostly else {
-            return false
-        }
-        return !plan.index.isAllDocuments || plan.isExact
+        guard isCurrent, query.texts == nil, query.options.limit <= few, query.options.skip <= few,
+            !query.selector.isCostly
+        else { return false }
+        return !query.plan.index.isAllDocuments || query.plan.isExact
     }
 
     /// The number of changes of the database that are not yet in the index.
     package func behind() throws -> Int {
-        guard !isCurrent, let sequence = try index?.sequence() ?? texts?.sequence() else { return 0 }
-        return try source.database.count(changedIn: SequenceRange(after: sequence))
+        guard !isCurrent, let sequence = try query.index?.sequence() ?? query.texts?.sequence() else { return 0 }
+        return try query.source.database.count(changedIn: SequenceRange(after: sequence))
     }
 
     /// Updates the index, unless the query is to use it as it is.
@@ -95,16 +135,16 @@ package struct FindCursor {
     /// - Parameter report: Called with the number of processed changes, and of all changes.
     /// - Throws: ``DatabaseError``.
     package func update(report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }) throws {
-        guard options.isUpdated else { return }
-        let database = try source.database
-        try texts?.update(from: database, report: report)
-        try index?.update(from: database, by: IndexMapper(plan.index), report: report)
+        guard query.options.isUpdated else { return }
+        let database = try query.source.database
+        try query.texts?.update(from: database, report: report)
+        try query.index?.update(from: database, by: IndexMapper(query.plan.index), report: report)
     }
 
     /// The bookmark for a later query: after the last document found, including skipped ones. If no document was
     /// found, it is the given bookmark, or `nil` without one.
     package var bookmark: FindBookmark? {
-        guard let last else { return options.bookmark }
+        guard let last else { return query.options.bookmark }
         return FindBookmark(id: last.id, key: (try? JSONValue(utf8: last.key)) ?? .null)
     }
 
@@ -168,8 +208,8 @@ package struct FindCursor {
     ) throws {
         // Start with a small batch: an exact search may end with it.
         let most = left.addingReportingOverflow(toSkip)
-        let wanted = plan.isExact && !most.overflow && sorter == nil ? min(limit, most.partialValue) : limit
-        let page = try page(of: range, limit: wanted)
+        let wanted = query.plan.isExact && !most.overflow && sorter == nil ? min(limit, most.partialValue) : limit
+        let page = try query.page(of: range, limit: wanted)
         if page.isLast(of: wanted) { isDone = true }
         var rest = range
         for record in page {
@@ -183,25 +223,17 @@ package struct FindCursor {
         search = .documents(rest)
     }
 
-    /// Documents by id. A single one is read directly, which may need no waiting.
-    private func page(of range: DocumentRange, limit: Int) throws -> [DocumentRecord] {
-        if let id = range.from, range.through == id, range.after == nil, range.before == nil {
-            return try source.storedRecord(of: id).map { [$0] } ?? []
-        }
-        return try source.database.records(in: range, limit: limit, withContent: true)
-    }
-
     /// Examines a document of the list of all documents; returns `false` when no more are wanted.
     private mutating func examine(_ record: DocumentRecord, _ body: (FoundDocument) throws -> Bool) throws -> Bool {
         guard record.damage == nil, !record.tree.isDeleted else { return true }
-        guard plan.isExact || matches(record) else {
+        guard query.plan.isExact || matches(record) else {
             count()
             return true
         }
         // CouchDB does not count skipped documents at this stage either.
         if record.id.isDesign { return true }
         count()
-        guard let found = found(record) else { return true }
+        guard let found = query.found(record) else { return true }
         guard sorter == nil else { return try keep(found, of: record) }
         last = (record.id, JSONValue.string(record.id.string).utf8)
         return try give(found, body)
@@ -216,14 +248,14 @@ package struct FindCursor {
     private mutating func findRows(
         _ range: RowRange, _ limit: Int, _ body: (FoundDocument) throws -> Bool
     ) throws {
-        guard let index else { return }
-        let covered = plan.isCovering ? CoveredDocuments(plan.index) : nil
+        guard let index = query.index else { return }
+        let covered = query.plan.isCovering ? CoveredDocuments(query.plan.index) : nil
         var me = self
         // Moved out of the property, so that its contents are not copied.
         sorter = nil
         var looked = 0
-        let rest = try source.read(index) { reading in
-            try source.snapshot {
+        let rest = try query.source.read(index) { reading in
+            try query.source.snapshot {
                 try reading.forEachRow(0, in: range, skip: 0, limit: .max) { row in
                     looked += 1
                     return try me.examine(row, reading.sequence, covered, body) && looked < limit
@@ -248,17 +280,15 @@ package struct FindCursor {
         let found: FoundDocument
         if let covered {
             let document = covered.document(id: id, key: row.key)
-            guard plan.isExact || selector.matches(document, work: budget.work) else { return true }
-            found = .part(projection?.shown(of: document) ?? document, id: id)
+            guard query.plan.isExact || query.selector.matches(document, work: budget.work) else { return true }
+            found = .part(query.projection?.shown(of: document) ?? document, id: id)
         } else {
-            guard let record = try source.storedRecord(of: id), record.damage == nil, !record.tree.isDeleted else {
-                return true
-            }
+            guard let record = try query.liveRecord(of: id) else { return true }
             statistics.documentsExamined += 1
             // A document that was changed meanwhile may no longer match the row.
             let isKnown = record.sequence <= sequence
-            guard (plan.isExact && isKnown) || matches(record), isKnown || isInFilter(record),
-                let part = self.found(record)
+            guard (query.plan.isExact && isKnown) || matches(record), isKnown || query.isInFilter(record),
+                let part = query.found(record)
             else { return true }
             guard sorter == nil else { return try keep(part, of: record) }
             found = part
@@ -283,20 +313,22 @@ package struct FindCursor {
     }
 
     private mutating func matches(_ record: DocumentRecord) -> Bool {
-        guard let members = asked.json(of: record, hasConflicts: options.hasConflicts) else { return false }
-        guard !selector.matches(members, work: budget.work) else { return true }
-        if let warning = crossing?.warning(for: members) { plan.warnings.append(warning) }
+        guard let members = query.asked.json(of: record, hasConflicts: query.options.hasConflicts) else {
+            return false
+        }
+        guard !query.selector.matches(members, work: budget.work) else { return true }
+        if let warning = crossing?.warning(for: members) { warnings.append(warning) }
         return false
     }
 
     // MARK: - Texts
 
     private mutating func findTexts(_ limit: Int, _ body: (FoundDocument) throws -> Bool) throws {
-        guard var finder, let texts else { return }
+        guard var finder, let texts = query.texts else { return }
         // Moved out of the property, so that its contents are not copied.
         self.finder = nil
         var me = self
-        try source.snapshot {
+        try query.source.snapshot {
             let sequence = try texts.sequence()
             try finder.fill(lookingAt: limit) { try me.sortKey(of: $0, sequence) }
             for _ in 0..<limit {
@@ -311,11 +343,11 @@ package struct FindCursor {
 
     /// The sort key of a document; `nil` if it does not match, or lacks one of the members.
     private mutating func sortKey(of id: DocumentID, _ sequence: UpdateSequence) throws -> JSONValue? {
-        guard let record = try matching(id, sequence), let members = asked.json(of: record, hasConflicts: false) else {
-            return nil
-        }
+        guard let record = try matching(id, sequence),
+            let members = query.asked.json(of: record, hasConflicts: false)
+        else { return nil }
         var values: [JSONValue] = []
-        for path in sortPaths {
+        for path in query.sortPaths {
             guard case .value(let value) = path.destination(in: members) else { return nil }
             values.append(value)
         }
@@ -329,8 +361,8 @@ package struct FindCursor {
         // With an order the document was examined before, and may have changed since.
         let before = statistics
         let record = try matching(hit.id, sequence)
-        if !options.sort.isEmpty { statistics = before }
-        guard let record, let found = found(record) else { return true }
+        if !query.options.sort.isEmpty { statistics = before }
+        guard let record, let found = query.found(record) else { return true }
         last = (hit.id, hit.key.utf8)
         return try give(found, body)
     }
@@ -339,23 +371,11 @@ package struct FindCursor {
     private mutating func matching(_ id: DocumentID, _ sequence: UpdateSequence) throws -> DocumentRecord? {
         try checkBudget()
         statistics.keysExamined += 1
-        guard let record = try source.storedRecord(of: id), record.damage == nil, !record.tree.isDeleted else {
+        guard let record = try query.liveRecord(of: id) else { return nil }
+        statistics.documentsExamined += 1
+        guard query.plan.isExact || matches(record), record.sequence <= sequence || query.isInFilter(record) else {
             return nil
         }
-        statistics.documentsExamined += 1
-        guard plan.isExact || matches(record), record.sequence <= sequence || isInFilter(record) else { return nil }
         return record
-    }
-
-    private func isInFilter(_ record: DocumentRecord) -> Bool {
-        guard let filter = plan.index.partialFilter else { return true }
-        return filterMembers.json(of: record, hasConflicts: true).map { filter.matches($0) } ?? false
-    }
-
-    private func found(_ record: DocumentRecord) -> FoundDocument? {
-        guard let projection else { return .whole(record) }
-        return shown.json(of: record, hasConflicts: options.hasConflicts).map {
-            .part(projection.shown(of: $0), id: record.id)
-        }
     }
 }

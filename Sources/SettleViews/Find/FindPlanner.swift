@@ -20,6 +20,8 @@ package struct FindPlanner {
     let searches: [String]
     private let indexes: [QueryIndex]
     private let ranges: SelectorRanges
+    /// The paths, as bytes, of members that all matching documents have.
+    private let required: Set<[UInt8]>
     /// The order to sort the documents in, when no index has it.
     private var sortedInMemory: [SortField] = []
 
@@ -32,6 +34,7 @@ package struct FindPlanner {
         searches = options.selector.searches
         self.indexes = indexes
         ranges = SelectorRanges(selector)
+        required = selector.requiredFields
     }
 
     /// Chooses an index.
@@ -42,15 +45,14 @@ package struct FindPlanner {
     ///   fit and no other is allowed.
     package func plan() throws -> FindPlan {
         if let unordered { return try unordered.plan() }
-        let trace = try chosen()
-        guard let index = trace.winner else { throw noUsableIndex }
-        return plan(index, trace)
+        guard let index = try chosen().winner else { throw noUsableIndex }
+        return plan(index)
     }
 
     /// The same query without an order, if no index has the order and the documents may be sorted in memory.
     var unordered: FindPlanner? {
         guard options.sortLimit != nil, !options.sort.isEmpty, searches.isEmpty,
-            !inScope.contains(where: { unusable($0).isEmpty })
+            !inScope.contains(where: { unusable(indexes[$0]).isEmpty })
         else { return nil }
         var unordered = options
         unordered.sort = []
@@ -67,13 +69,13 @@ package struct FindPlanner {
         return QueryError(.noUsableIndex, "No index exists for this sort, try indexing by the sort fields.")
     }
 
-    /// The indexes without a partial filter.
-    private var global: [QueryIndex] { indexes.filter { $0.partialFilter == nil } }
+    /// The positions of the indexes without a partial filter.
+    private var global: [Int] { indexes.indices.filter { indexes[$0].partialFilter == nil } }
 
-    /// The indexes that may be considered: partial ones only if requested by name.
-    private var inScope: [QueryIndex] {
-        let named = indexes.filter { options.names($0) && $0.partialFilter != nil }
-        return (global + named).filter { !$0.isPartitioned }
+    /// The positions of the indexes that may be considered: partial ones only if requested by name.
+    private var inScope: [Int] {
+        let named = indexes.indices.filter { indexes[$0].partialFilter != nil && options.names(indexes[$0]) }
+        return (global + named).filter { !indexes[$0].isPartitioned }
     }
 
     /// Chooses an index and records the reasons.
@@ -83,32 +85,31 @@ package struct FindPlanner {
     /// - Throws: ``QueryError``.
     func chosen(isExplained: Bool = false) throws -> FindTrace {
         let inScope = inScope
-        let reasons = inScope.map { ($0, unusable($0)) }
-        let usable = reasons.filter { $0.1.isEmpty }.map(\.0)
+        let reasons = inScope.map { unusable(indexes[$0]) }
+        var trace = FindTrace(indexes: indexes, global: global, inScope: inScope, reasons: reasons)
+        let usable = trace.usable
         guard !usable.isEmpty || isExplained else { throw noUsableIndex }
-        var trace = FindTrace(indexes: indexes, global: global, inScope: inScope, usability: reasons, usable: usable)
-        var filtered = usable.filter { options.names($0) }
+        var filtered = usable.filter { options.names(indexes[$0]) }
         if filtered.isEmpty {
             guard options.allowsFallback || (options.useIndex.isEmpty && usable.count > 1) else { throw invalidIndex }
             filtered = usable
         }
         trace.filtered = filtered
         guard searches.isEmpty else { return try chosen(ofTexts: trace, isExplained) }
-        let ofFields = filtered.filter { !$0.isAllDocuments }
+        let ofFields = filtered.filter { !indexes[$0].isAllDocuments }
         trace.ofType = ofFields.isEmpty ? filtered : ofFields
         // For the list of all documents, the range is all ids if no narrower one is known.
         let conditions = ranges.shown.count + (ofFields.isEmpty ? 1 : 0)
-        trace.ranked = trace.ofType.map { index in
-            let prefix = index.isAllDocuments ? 1 : ranges.shown(of: index.columns).count
-            return FindTrace.Ranked(index: index, distance: conditions - prefix)
+        trace.ranked = trace.ofType.map { place in
+            let prefix = indexes[place].isAllDocuments ? 1 : ranges.shown(of: indexes[place].columns).count
+            return FindTrace.Ranked(place: place, distance: conditions - prefix)
         }
         // The sort is stable, and the indexes are ordered by name.
         trace.ranked.sort { left, right in
             if left.distance != right.distance { return left.distance < right.distance }
-            if left.index.fields.count != right.index.fields.count {
-                return left.index.fields.count < right.index.fields.count
-            }
-            return QueryIndex.isBefore(left.index, right.index)
+            let counts = (indexes[left.place].fields.count, indexes[right.place].fields.count)
+            if counts.0 != counts.1 { return counts.0 < counts.1 }
+            return QueryIndex.isBefore(indexes[left.place], indexes[right.place])
         }
         return trace
     }
@@ -120,7 +121,7 @@ package struct FindPlanner {
         }
         var trace = trace
         trace.ofType = trace.filtered
-        trace.ranked = trace.filtered.count == 1 ? [FindTrace.Ranked(index: trace.filtered[0], distance: 0)] : []
+        trace.ranked = trace.filtered.count == 1 ? [FindTrace.Ranked(place: trace.filtered[0], distance: 0)] : []
         return trace
     }
 
@@ -142,14 +143,16 @@ package struct FindPlanner {
         var reasons: [String] = []
         if index.isAllDocuments {
             guard !sort.isEmpty else { return [] }
-            if !selector.conditions.contains(where: { $0.path == "_id" }) { reasons.append("field_mismatch") }
+            if !ranges.conditions.contains(where: { $0.path == "_id" }) { reasons.append("field_mismatch") }
             if sort != ["_id"] { reasons.append("sort_order_mismatch") }
             return reasons
         }
         // Members in the order must exist. Every document has an id and a revision.
-        let given = (sort + ["_id", "_rev"]).map { Array($0.utf8) }
-        let required = index.columns.filter { !given.contains(Array($0.utf8)) }
-        if !selector.requires(required) { reasons.append("field_mismatch") }
+        let given = sort + ["_id", "_rev"]
+        let isGiven = index.fields.allSatisfy { field in
+            given.contains { $0.utf8.elementsEqual(field.path.utf8) } || required.contains(Array(field.path.utf8))
+        }
+        if !isGiven { reasons.append("field_mismatch") }
         if !serves(index.columns[...]) { reasons.append("sort_order_mismatch") }
         return reasons
     }
@@ -166,9 +169,10 @@ package struct FindPlanner {
 
     // MARK: - The range of an index to search
 
-    private func plan(_ index: QueryIndex, _ trace: FindTrace) -> FindPlan {
+    /// The plan for a chosen index.
+    func plan(_ index: QueryIndex) -> FindPlan {
         let isDescending = options.sort.first?.isDescending ?? false
-        if index.search != nil { return plan(ofTexts: index, isDescending, trace) }
+        if index.search != nil { return plan(ofTexts: index, isDescending) }
         let isCovering = covers(index)
         let shown: [FieldRange]
         if index.isAllDocuments {
@@ -188,15 +192,15 @@ package struct FindPlanner {
         }
         return FindPlan(
             index: index, bounds: bounds.map { isDescending ? .init(start: $0.end, end: $0.start) : $0 },
-            isDescending: isDescending, isCovering: isCovering, search: search, isExact: isExact(index), trace: trace,
+            isDescending: isDescending, isCovering: isCovering, search: search, isExact: isExact(index),
             sortsInMemory: !sortedInMemory.isEmpty, warnings: warnings(index))
     }
 
-    private func plan(ofTexts index: QueryIndex, _ isDescending: Bool, _ trace: FindTrace) -> FindPlan {
+    private func plan(ofTexts index: QueryIndex, _ isDescending: Bool) -> FindPlan {
         FindPlan(
             index: index, bounds: FindPlan.Bounds(start: .null, end: .null), isDescending: isDescending,
             isCovering: false, search: selector.isVacuous ? .nowhere : .texts(searches),
-            isExact: selector.fields.isEmpty, trace: trace, sortsInMemory: false, warnings: warnings(index))
+            isExact: selector.fields.isEmpty, sortsInMemory: false, warnings: warnings(index))
     }
 
     private func idBounds(_ range: FieldRange) -> FindPlan.Bounds {
@@ -228,10 +232,12 @@ package struct FindPlanner {
     /// ranges, and all ranges except for the last contain one value.
     private func isExact(_ index: QueryIndex) -> Bool {
         guard selector.isConjunction, !selector.isVacuous else { return false }
-        let columns = index.columns.map { Array($0.utf8) }
+        let columns = index.columns
         var last = -1
-        for condition in selector.conditions {
-            guard let place = columns.firstIndex(of: Array(condition.path.utf8)) else { return false }
+        for condition in ranges.conditions {
+            guard let place = columns.firstIndex(where: { $0.utf8.elementsEqual(condition.path.utf8) }) else {
+                return false
+            }
             switch condition.range {
             case .existing: break
             case .missing, .prefix: return false
@@ -243,7 +249,7 @@ package struct FindPlanner {
         }
         return index.isAllDocuments
             || columns.indices.prefix(max(last, 0)).allSatisfy {
-                ranges.searched(index.columns[$0]).isEqual
+                ranges.searched(columns[$0]).isEqual
             }
     }
 
@@ -262,7 +268,7 @@ package struct FindPlanner {
         }
         if index.isAllDocuments {
             warnings.append("No matching index found, create an index to optimize query time.")
-            if options.givesHints { warnings += global.compactMap(hint) }
+            if options.givesHints { warnings += global.compactMap { hint(indexes[$0]) } }
         }
         if !sortedInMemory.isEmpty { warnings.append(DocumentSorter.warning(sortedInMemory)) }
         return warnings
@@ -275,7 +281,7 @@ extension FindPlanner {
         guard !index.isAllDocuments, index.search == nil, let first = index.columns.first,
             !ranges.shown(of: [first]).isEmpty
         else { return nil }
-        let missing = index.columns.filter { !["_id", "_rev"].contains($0) && !selector.requires([$0]) }
+        let missing = index.columns.filter { !["_id", "_rev"].contains($0) && !required.contains(Array($0.utf8)) }
         guard !missing.isEmpty else { return nil }
         let listed = missing.map { "\"\($0)\"" }.joined(separator: ", ")
         let conditions = missing.map { "$0[\"\($0)\"].exists" }.joined(separator: " && ")

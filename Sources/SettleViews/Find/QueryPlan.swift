@@ -51,7 +51,7 @@ extension FindPlanner {
     package func explained() throws -> QueryPlan {
         if let unordered { return try unordered.explained() }
         let trace = try chosen(isExplained: true)
-        let found = trace.winner == nil ? nil : try plan()
+        let found = trace.winner.map(plan)
         let indexable = Set(selector.conditions.map(\.path))
         let unindexable = (searches.isEmpty ? [] : ["$default"]) + selector.fields.filter { !indexable.contains($0) }
         return QueryPlan(
@@ -102,64 +102,58 @@ package struct FindPlan: Sendable {
     let search: Search
     /// Whether every row in the range matches, so that documents need not be checked.
     let isExact: Bool
-    /// The reason why the other indexes were not chosen.
-    let trace: FindTrace
     /// Whether the documents are sorted in memory, because the index does not have their order.
     package let sortsInMemory: Bool
     /// Warnings for the client.
-    package internal(set) var warnings: [String]
+    package let warnings: [String]
+
+    /// The searches for a text index; `nil` if there is nothing to search for in one.
+    var searches: [String]? { if case .texts(let searches) = search { searches } else { nil } }
 }
 
 // MARK: - FindTrace
 
 /// The steps of a planner's choice of an index.
-struct FindTrace: Sendable {
+struct FindTrace {
     /// A candidate index.
-    struct Ranked: Sendable {
-        let index: QueryIndex
+    struct Ranked {
+        /// The position of the index.
+        let place: Int
         /// The number of members with conditions that are not among its first members.
         let distance: Int
     }
 
-    /// All indexes.
+    /// All indexes. The other lists contain positions in this one.
     let indexes: [QueryIndex]
     /// The indexes that are not partial.
-    let global: [QueryIndex]
-    /// The examined indexes, with the reasons why some are not usable.
-    let inScope: [QueryIndex]
-    let usability: [(index: QueryIndex, reasons: [String])]
-    let usable: [QueryIndex]
+    let global: [Int]
+    /// The examined indexes.
+    let inScope: [Int]
+    /// The reasons why each of them is not usable; empty for a usable one.
+    let reasons: [[String]]
     /// The requested indexes, or all usable ones.
-    var filtered: [QueryIndex] = []
+    var filtered: [Int] = []
     /// The indexes of the preferred kind.
-    var ofType: [QueryIndex] = []
+    var ofType: [Int] = []
     /// The same, ordered by preference.
     var ranked: [Ranked] = []
 
-    init(
-        indexes: [QueryIndex], global: [QueryIndex], inScope: [QueryIndex], usability: [(QueryIndex, [String])],
-        usable: [QueryIndex]
-    ) {
-        self.indexes = indexes
-        self.global = global
-        self.inScope = inScope
-        self.usability = usability.map { (index: $0.0, reasons: $0.1) }
-        self.usable = usable
-    }
+    /// The usable indexes.
+    var usable: [Int] { zip(inScope, reasons).filter { $0.1.isEmpty }.map(\.0) }
 
     /// The chosen index.
-    var winner: QueryIndex? { ranked.first?.index }
+    var winner: QueryIndex? { ranked.first.map { indexes[$0.place] } }
 
     /// The other indexes with the reason for each, last name first, as CouchDB lists them.
     var candidates: [QueryPlan.Candidate] {
-        let places = places
-        return indexes.reversed().compactMap { index in
-            index == winner ? nil : candidate(index, places)
+        let ranks = ranks
+        return indexes.indices.reversed().compactMap { place in
+            place == ranked.first?.place ? nil : candidate(place, ranks)
         }
     }
 
     /// The ranks at which indexes were eliminated, by stage.
-    private struct Places {
+    private struct Ranks {
         let unfavored: Int
         let excluded: Int
         let unusable: Int
@@ -167,36 +161,35 @@ struct FindTrace: Sendable {
         let partial: Int
     }
 
-    private var places: Places {
-        func next(_ place: Int, _ all: [QueryIndex], _ kept: [QueryIndex]) -> Int {
-            all.contains { !kept.contains($0) } ? place + 1 : place
+    private var ranks: Ranks {
+        func next(_ rank: Int, _ all: [Int], _ kept: [Int]) -> Int {
+            Set(all).isSubset(of: kept) ? rank : rank + 1
         }
         let unfavored = max(1, ranked.count)
         let excluded = next(unfavored, filtered, ofType)
         let unusable = next(excluded, usable, filtered)
         let outOfScope = next(unusable, inScope, usable)
         let partial = next(outOfScope, global, inScope)
-        return Places(
+        return Ranks(
             unfavored: unfavored, excluded: excluded, unusable: unusable, outOfScope: outOfScope, partial: partial)
     }
 
-    private func candidate(_ index: QueryIndex, _ places: Places) -> QueryPlan.Candidate {
+    private func candidate(_ place: Int, _ ranks: Ranks) -> QueryPlan.Candidate {
+        let index = indexes[place]
         func made(_ reason: String, _ isUsable: Bool, _ rank: Int) -> QueryPlan.Candidate {
             QueryPlan.Candidate(index: index, isUsable: isUsable, reason: reason, rank: rank)
         }
-        guard inScope.contains(index) else {
-            return global.contains(index)
-                ? made("scope_mismatch", false, places.outOfScope) : made("is_partial", false, places.partial)
+        guard let examined = inScope.firstIndex(of: place) else {
+            return global.contains(place)
+                ? made("scope_mismatch", false, ranks.outOfScope) : made("is_partial", false, ranks.partial)
         }
-        if let reason = usability.first(where: { $0.index == index })?.reasons.first {
-            return made(reason, false, places.unusable)
+        if let reason = reasons[examined].first { return made(reason, false, ranks.unusable) }
+        guard filtered.contains(place) else { return made("excluded_by_user", true, ranks.excluded) }
+        guard let rank = ranked.firstIndex(where: { $0.place == place }) else {
+            return made("unfavored_type", true, ranks.unfavored)
         }
-        guard filtered.contains(index) else { return made("excluded_by_user", true, places.excluded) }
-        guard let place = ranked.firstIndex(where: { $0.index == index }) else {
-            return made("unfavored_type", true, places.unfavored)
-        }
-        if ranked[place].distance > 0 { return made("less_overlap", true, place) }
+        if ranked[rank].distance > 0 { return made("less_overlap", true, rank) }
         let isLonger = index.fields.count > winner?.fields.count ?? 0
-        return made(isLonger ? "too_many_fields" : "alphabetically_comes_after", true, place)
+        return made(isLonger ? "too_many_fields" : "alphabetically_comes_after", true, rank)
     }
 }

@@ -33,7 +33,7 @@ public struct QueryResult<Model: Decodable & Sendable>: Sendable {
     mutating func finish(_ cursor: FindCursor) {
         bookmark = cursor.bookmark?.text
         statistics = cursor.statistics
-        warnings = cursor.plan.warnings + (statistics.suggestsIndex ? [QueryStatistics.suggestion] : [])
+        warnings = cursor.warnings + (statistics.suggestsIndex ? [QueryStatistics.suggestion] : [])
     }
 }
 

@@ -11,7 +11,8 @@ internal import SettleQuery
 /// - Strings with the same prefix need not be adjacent in collation order, unless the prefix is in a script in which
 ///   letters sort independently of their neighbours; only that part of the prefix is searched.
 struct SelectorRanges {
-    private let conditions: [SelectorCondition]
+    /// The conditions that narrow an index.
+    let conditions: [SelectorCondition]
     /// The members with conditions, ordered by their bytes, with their ranges in the form that CouchDB shows. An
     /// empty range is the only element.
     let shown: [(path: String, range: FieldRange)]
