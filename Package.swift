@@ -278,7 +278,7 @@ let package = Package(
                 "SettlePlatform", "SettlePostgres", "Settle", "SettleDatabase", "SettleTesting", "PostgresTesting",
             ],
             swiftSettings: strict),
-        .testTarget(name: "TidyTests", swiftSettings: hot),
+        .testTarget(name: "TidyTests", dependencies: ["SettleTesting"], swiftSettings: hot),
 
         // An app's sources: they import what an app imports, beside names of other libraries, and are isolated to the main actor.
         .target(name: "OtherLibraries", path: "Tests/OtherLibraries", swiftSettings: strict),

@@ -1,5 +1,6 @@
 import Foundation
 import PostgresTesting
+import SettleTesting
 
 @testable import SettlePostgres
 
@@ -43,8 +44,7 @@ struct OwnTables {
         (python.standardOutput, python.standardError) = (output, output)
         try python.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
-        python.waitUntilExit()
-        return (python.terminationStatus, String(decoding: data, as: UTF8.self))
+        return (python.waitForEnd(), String(decoding: data, as: UTF8.self))
     }
 
     private static func text(_ role: String, _ name: String) -> String {

@@ -1,4 +1,5 @@
 import Foundation
+import SettleTesting
 import Testing
 
 @testable import SettlePostgres
@@ -42,7 +43,7 @@ import Testing
         #expect(try first.path() == path.path)
 
         kill(node.processIdentifier, SIGKILL)
-        node.waitUntilExit()
+        node.waitForEnd()
         let second = UploadFolder(in: base.path)
         let other = URL(filePath: try second.path())
         #expect(try names == [path.lastPathComponent, other.lastPathComponent])

@@ -1,4 +1,5 @@
 import Foundation
+import SettleTesting
 
 /// A Python script of the repository.
 struct PythonScript {
@@ -15,7 +16,6 @@ struct PythonScript {
         python.standardInput = FileHandle.nullDevice
         try python.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
-        python.waitUntilExit()
-        return (python.terminationStatus, String(decoding: data, as: UTF8.self))
+        return (python.waitForEnd(), String(decoding: data, as: UTF8.self))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SettleTesting
 import Testing
 
 /// The repository these tests were built from.
@@ -44,8 +45,7 @@ struct Repository {
         git.standardInput = FileHandle.nullDevice
         guard (try? git.run()) != nil else { return nil }
         let data = output.fileHandleForReading.readDataToEndOfFile()
-        git.waitUntilExit()
-        return git.terminationStatus == 0 ? String(decoding: data, as: UTF8.self) : nil
+        return git.waitForEnd() == 0 ? String(decoding: data, as: UTF8.self) : nil
     }
 
     private static func listedByGit(_ root: URL) -> [String]? {

@@ -59,6 +59,19 @@ struct TimeLimitTests {
         expectNone(Self.complaints(Self.elapsed, Self.limit))
     }
 
+    @Test func `no test waits for a process by Foundation, which may wait for those of others, too`() {
+        let files = Repository.shared.files.filter {
+            // The tool starts one process at a time, and these tests have the word.
+            $0.path.hasPrefix("Tests/") && !["CrashTool", "TidyTests"].contains($0.path.split(separator: "/")[1])
+        }
+        expectNone(
+            files.flatMap { file in
+                file.lines.enumerated().filter { $0.element.contains("waitUntilExit") }.map {
+                    file.complaint($0.offset + 1, "call `waitForEnd`")
+                }
+            })
+    }
+
     @Test(
         arguments: [
             ("request.idleTimeout = .milliseconds(200)", 0.2), ("late.timeout = .seconds(2)", 2),

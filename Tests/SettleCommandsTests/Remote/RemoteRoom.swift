@@ -55,7 +55,7 @@ final class RemoteRoom {
         curl.standardInput = FileHandle.nullDevice
         try curl.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
-        curl.waitUntilExit()
+        curl.waitForEnd()
         return try JSONValue(utf8: Array(data))
     }
 

@@ -3,6 +3,7 @@ import Settle
 import SettleDatabase
 import SettleHTTP
 import SettleReplication
+import SettleTesting
 import Testing
 
 /// Replication with peers whose habits are not those of Settle's server (`Tests/Mobile/peer.py`).
@@ -27,8 +28,7 @@ import Testing
         func end() throws -> (words: String, status: Int32) {
             try input.fileHandleForWriting.close()
             let words = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-            process.waitUntilExit()
-            return (words.trimmingCharacters(in: .whitespacesAndNewlines), process.terminationStatus)
+            return (words.trimmingCharacters(in: .whitespacesAndNewlines), process.waitForEnd())
         }
     }
 
