@@ -5,9 +5,9 @@
     find.py --url http://127.0.0.1:5984 --user admin --password … [--documents 50000] [--runs 3]
 
 Loads documents of about 470 bytes, makes an index, and has it answer: a range of 1,000 rows with whole documents, the same
-with two members of each, which the index has, and one document. Also a range by a condition that no index has, and the first
-answer, which builds the index; later indexes of the same members may share its rows. Prints medians as JSON; run it against
-two servers in the same minutes and compare. The database findbench is made and removed.
+with two members of each, which the index has, and one document, which is then read by its id. Also a range by a condition that no
+index has, and the first answer, which builds the index; later indexes of the same members may share its rows. Prints medians as
+JSON; run it against two servers in the same minutes and compare. The database findbench is made and removed.
 """
 import json
 import statistics
@@ -38,7 +38,7 @@ def find(query):
 
 
 fill(connection, "/findbench", given.documents)
-build, whole, covered, filtered, one = [], [], [], [], []
+build, whole, covered, filtered, one, read = [], [], [], [], [], []
 for run in range(given.runs):
     for name, fields in (("i", ["n", "group"]), ("j", ["n"])):
         connection.ask_json("POST", "/findbench/_index", {"index": {"fields": fields}, "ddoc": f"{name}{run}", "name": "n"})
@@ -58,9 +58,11 @@ for run in range(given.runs):
     asked = [{"selector": {"n": (run * 1000 + i) * 7 % given.documents}} for i in range(1000)]
     seconds, _ = rush(connection, [("POST", "/findbench/_find", query) for query in asked])
     one.append(len(asked) / seconds)
+    seconds, _ = rush(connection, [("GET", f"/findbench/doc{(run * 1000 + i) * 7 % given.documents:08}", None) for i in range(1000)])
+    read.append(1000 / seconds)
 connection.ask_json("DELETE", "/findbench")
 print(json.dumps({
     "build documents/s": round(build[0]), "range of 1,000 rows/s": round(statistics.median(whole)),
     "covered rows/s": round(statistics.median(covered)), "with another condition rows/s": round(statistics.median(filtered)),
-    "queries of 1 row/s": round(statistics.median(one)),
+    "queries of 1 row/s": round(statistics.median(one)), "the same documents by their ids/s": round(statistics.median(read)),
 }))

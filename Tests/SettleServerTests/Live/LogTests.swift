@@ -135,6 +135,16 @@ final class LogRoom {
         guard lines.count >= count else { throw CocoaError(.fileReadUnknown) }
         return lines
     }
+
+    /// The log, once it has a line with this text. Lines about what happens between requests may come after the answers that show it.
+    func text(containing part: String) -> String {
+        var text = ""
+        waitUntil("the log contains \(part)") {
+            text = try String(contentsOfFile: path, encoding: .utf8)
+            return text.contains(part) && text.hasSuffix("\n")
+        }
+        return text
+    }
 }
 
 /// Bytes that one thread appends and another one reads; guarded by the lock.
