@@ -54,6 +54,7 @@ extension Process {
     /// - Parameter limit: The seconds after which the process is killed, so that it fails its test and does not hold up all others.
     /// - Returns: The exit status like a shell has it: for a signal, 128 plus its number.
     @discardableResult package func waitForEnd(within limit: Double = 600) -> Int32 {
+        guard isRunning else { return endedStatus }
         let pid = processIdentifier
         let killer = DispatchWorkItem { kill(pid, SIGKILL) }
         DispatchQueue.global().asyncAfter(deadline: .now() + limit, execute: killer)
@@ -63,8 +64,9 @@ extension Process {
         while waitid(P_PID, id_t(processIdentifier), &information, WEXITED | WNOWAIT) != 0 {
             guard errno == EINTR else {
                 // Foundation has collected it.
+                killer.cancel()
                 waitUntilExit()
-                return terminationReason == .exit ? terminationStatus : 128 + terminationStatus
+                return endedStatus
             }
         }
         #if canImport(Darwin)
@@ -74,4 +76,6 @@ extension Process {
         #endif
         return information.si_code == Int32(CLD_EXITED) ? status : 128 + status
     }
+
+    private var endedStatus: Int32 { terminationReason == .exit ? terminationStatus : 128 + terminationStatus }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-/// Times after which a test fails. On a busy machine a thread may wait for a processor for seconds, and a task for
+/// Times after which a test fails, and waits that have none. On a busy machine a thread may wait for a processor for seconds, and a task for
 /// minutes.
 struct TimeLimitTests {
     /// The shortest time that something may have to take, in seconds.
@@ -59,7 +59,7 @@ struct TimeLimitTests {
         expectNone(Self.complaints(Self.elapsed, Self.limit))
     }
 
-    @Test func `no test waits for a process by Foundation, which may wait for those of others, too`() {
+    @Test func `no test blocks a thread until Foundation has seen the end of a process`() {
         let files = Repository.shared.files.filter {
             // The tool starts one process at a time, and these tests have the word.
             $0.path.hasPrefix("Tests/") && !["CrashTool", "TidyTests"].contains($0.path.split(separator: "/")[1])
