@@ -37,7 +37,7 @@ package struct FindCursor {
             sortPaths = options.sort.map { SelectorPath($0.untypedPath) }
         }
 
-        /// A document that is not deleted; `nil` if there is none, or its content is damaged.
+        /// Reads a document. Returns `nil` if it does not exist, is deleted, or has damaged content.
         func liveRecord(of id: DocumentID) throws -> DocumentRecord? {
             guard let record = try source.storedRecord(of: id), record.damage == nil, !record.tree.isDeleted else {
                 return nil

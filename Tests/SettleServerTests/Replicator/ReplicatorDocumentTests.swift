@@ -82,7 +82,7 @@ import Testing
         let members: JSONValue = [
             "source": room.url(room.near, "a"), "target": room.url(room.far, "a"), "continuous": true,
         ]
-        // The replicator also reads each change by itself, a moment later.
+        // Even if no list is asked for, the replicator reads a new change within a moment.
         for round in 1...10 {
             let id = DocumentID(unchecked: "\(round)")
             let written = try database.save(Document(id: id, body: try DocumentBody(members)), onConflict: .fail)
