@@ -114,6 +114,9 @@ BOUNDED := in 60 MB of memory
 
 SANITIZED := $(SELECTED) --skip '$(BOUNDED)'
 
+# A sanitizer prints a stack itself. Swift's own process for that would hold the pipe of a test's tool open for minutes.
+tsan asan: export SWIFT_BACKTRACE := enable=no
+
 # The tests with PostgreSQL are left out: libpq is not built with a sanitizer.
 tsan: setup ## Run the tests, or those of SUITES, with the thread sanitizer
 	@$(SELECT) TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions.txt" SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" \
