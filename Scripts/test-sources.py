@@ -4,7 +4,7 @@
     test-sources.py REGEX
 
 REGEX selects tests as `swift test --filter` does; it is names with | between them. Package.swift leaves out all other files of tests if
-SETTLE_TEST_SOURCES has these: a build for a sanitizer compiles a fifth of the lines then. A name that selects no test is an error.
+SETTLE_TEST_SOURCES has these: a build for a sanitizer compiles a seventh of the lines then. A name that selects no test is an error.
 """
 import pathlib
 import re
