@@ -24,6 +24,6 @@ fi
 
 Scripts/apple-plan.py "$scratch/debug.yaml" "$PWD" "$room"
 # Nobody compiles these files here; their syntax is checked.
-grep -rlZE '^#if (canImport\((Darwin|CryptoKit|CommonCrypto)\)|SETTLE_APPLE)' Sources --include='*.swift' | xargs -0 swiftc -parse -target arm64-apple-ios18.0
+grep -rlZE '^#if (canImport\((Darwin|CryptoKit|CommonCrypto|os)\)|SETTLE_APPLE)' Sources --include='*.swift' | xargs -0 swiftc -parse -target arm64-apple-ios18.0
 # A fault in C is found too, for C is compiled for the triple.
 if grep -E '\.(c|h):[0-9]+:[0-9]+: error' "$room/log" >&2; then exit 1; fi

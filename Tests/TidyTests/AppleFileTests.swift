@@ -2,11 +2,11 @@ import Testing
 
 /// The modules that a file for Apple's systems may import besides those of this package.
 private let appleModules: Set = [
-    "CommonCrypto", "CryptoKit", "Foundation", "FoundationNetworking", "Network", "Security",
+    "CommonCrypto", "CryptoKit", "Foundation", "FoundationNetworking", "Network", "Security", "os",
 ]
 
 /// The beginnings of a file that only Apple's systems compile, or stand-ins for their libraries.
-private let appleBeginnings = ["canImport(Darwin)", "canImport(CryptoKit)", "canImport(CommonCrypto)", "SETTLE_APPLE"]
+private let appleBeginnings = ["canImport(Darwin)", "canImport(CryptoKit)", "canImport(CommonCrypto)", "canImport(os)", "SETTLE_APPLE"]
     .map { "#if " + $0 }
 
 /// Reports what makes a file for Apple's systems hard to check, for nobody compiles it here against Apple's SDK.

@@ -236,8 +236,8 @@ extension ServeSettings {
 
     /// The settings that a reload applies to a running server.
     static let reloadable: Set<String> = [
-        "tls_cert", "tls_key", "connections", "idle_timeout", "document_size", "upload_size", "text_indexes", "cors",
-        "users_security_editable",
+        "tls_cert", "tls_key", "connections", "idle_timeout", "document_size", "upload_size", "bulk_docs", "bulk_get",
+        "text_indexes", "decode_plus_to_space", "cors", "users_security_editable",
     ]
 
     /// The names of the settings whose printed values differ from those in other settings.

@@ -70,7 +70,8 @@ extension CouchDBPeer {
     ///     let outcomes = try await peer.sendLocalChanges(journal.pendingByType())
     ///
     /// The later change of each attribute wins, in whatever order clients send them, so sending changes twice is
-    /// harmless. Objects without changes, including deleted ones, are not sent.
+    /// harmless. Objects without changes, including deleted ones, are not sent. The server refuses an object whose
+    /// attachments have changed, with all of its changes: replicate it instead.
     ///
     /// - Parameter changes: The changes by type and id (SEMANTICS 149), with the times that the server compares.
     /// - Returns: The outcome of each object, ordered by type and id.

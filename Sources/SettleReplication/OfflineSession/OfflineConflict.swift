@@ -7,8 +7,8 @@ public struct OfflineConflict: Sendable, Hashable {
     public enum Reason: Sendable, Hashable {
         /// The document was changed at the server since this client read it.
         case changed
-        /// The server refuses it regardless of the document's state there: because of permissions, a validation, or
-        /// its size.
+        /// It can't be stored regardless of the document's state at the server: because of permissions, a validation,
+        /// or its size, or because it has more bytes of attachments than ``OfflineSessionOptions/largestAttachments``.
         case refused(String)
     }
 

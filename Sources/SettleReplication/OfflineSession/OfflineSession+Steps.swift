@@ -49,7 +49,12 @@ extension OfflineSession {
         let entry = try await withFinalID(given)
         let base = try await base(of: entry)
         let time = options.stampAttribute == nil ? nil : options.time(try await server.time())
-        var edit = try await edit(entry, on: base, time)
+        var edit: OfflineServer.Edit
+        do {
+            edit = try await self.edit(entry, on: base, time)
+        } catch let error as PeerError where error.code == .tooLarge {
+            return try await refused(entry, error)
+        }
         var words = ""
         for _ in 0..<Self.attempts {
             do {
@@ -74,11 +79,16 @@ extension OfflineSession {
                 }
                 edit = again
             } catch let error as PeerError where [.forbidden, .tooLarge, .badRequest].contains(error.code) {
-                let state = try await server.state(of: entry.documentID)
-                return .refused(conflict(entry, state, .refused(error.message), error.serverWords))
+                return try await refused(entry, error)
             }
         }
         return .refused(conflict(entry, try await server.state(of: entry.documentID), .changed, words))
+    }
+
+    /// A conflict with the server's state, for an operation that can't be stored as it is.
+    private func refused(_ entry: JournalEntry, _ error: PeerError) async throws -> OfflineMachine.Event {
+        let state = try await server.state(of: entry.documentID)
+        return .refused(conflict(entry, state, .refused(error.message), error.serverWords))
     }
 
     /// Whether the sent document differs from the local one by the server's time.

@@ -14,7 +14,7 @@ public struct OfflineSessionOptions: Sendable {
         /// Never: any difference is a conflict (SEMANTICS 177).
         case unchangedDocument
         /// If the members that the operation changes still have their old values there; other members keep the server's
-        /// values. Attachments count as one member.
+        /// values. The document's attachments must be unchanged there.
         case unchangedAttributes
     }
 
@@ -45,7 +45,8 @@ public struct OfflineSessionOptions: Sendable {
     /// The time to wait before retrying an unreachable server.
     public var retry = ReplicationRetryPolicy()
     /// The maximum size of the attachments that are sent with one document, in bytes; 16 MiB by default. They are
-    /// held in memory. A document with larger ones is refused: replicate it instead.
+    /// held in memory. An operation with more is a conflict with the reason ``OfflineConflict/Reason/refused(_:)``:
+    /// discard it, replace it, or replicate the document.
     public var largestAttachments: Int64 = 16 << 20
 
     /// Creates options with the defaults.

@@ -140,8 +140,8 @@ public final class OneWayReplicator: Sendable {
     /// changed without them. Documents stay, and documents that the other side has are not sent again (K15).
     ///
     /// A running replication is stopped as by ``stop()`` and started again; otherwise this happens at the next
-    /// start. If the run is interrupted after the deletion, the next one starts over too. The comparison takes one
-    /// request per batch of the source's documents.
+    /// start. If the run is interrupted, or can't reach both sides, the next one starts over too. The comparison takes
+    /// one request per batch of the source's documents.
     public func resyncFromStart() async {
         let wasRunning = state.withLock { state in
             state.isFromStart = true
@@ -165,7 +165,7 @@ public final class OneWayReplicator: Sendable {
             state.isFromStart = false
             let task = Task {
                 var replication = ReplicationRun(configuration, shown, orders, isFromStart: isFromStart)
-                return await replication.run { self.ended(run, $0) }
+                return await replication.run { self.ended(run, isFromStart: $0, $1) }
             }
             state.task = task
             return (task, true)
@@ -175,8 +175,10 @@ public final class OneWayReplicator: Sendable {
     }
 
     /// Ends a run. When the status is `stopped`, the replicator may be started again.
-    private func ended(_ run: Int, _ show: (inout ReplicationStatus) -> Void) {
+    private func ended(_ run: Int, isFromStart: Bool, _ show: (inout ReplicationStatus) -> Void) {
         state.withLock { state in
+            // A run that reached only one side has not deleted the checkpoints.
+            if isFromStart { state.isFromStart = true }
             let wasStopped = state.orders?.isStopping ?? true
             if state.run == run { (state.task, state.orders) = (nil, nil) }
             shown.show(show)

@@ -9,8 +9,8 @@ struct ReplicationRun: Sendable {
     let configuration: ReplicationConfiguration
     let state: ReplicatorState
     let orders: ReplicationOrders
-    /// Whether the checkpoints are deleted first.
-    private let isFromStart: Bool
+    /// Whether the checkpoints have to be deleted first; `false` once that has happened.
+    private var isFromStart: Bool
     private var counts = ReplicationCounts()
     private var result: ReplicationResult?
 
@@ -34,10 +34,11 @@ struct ReplicationRun: Sendable {
 
     /// Runs to the end.
     ///
-    /// - Parameter ended: Called at the end, with the final change of the status.
+    /// - Parameter ended: Called at the end, with whether the checkpoints still have to be deleted, and the final
+    ///   change of the status.
     /// - Returns: The result, or the reason why it can't continue.
     mutating func run(
-        _ ended: ((inout ReplicationStatus) -> Void) -> Void
+        _ ended: (Bool, (inout ReplicationStatus) -> Void) -> Void
     ) async -> Result<ReplicationResult, PeerError> {
         let listener = listensToNetwork()
         defer { withExtendedLifetime(listener) {} }
@@ -57,7 +58,7 @@ struct ReplicationRun: Sendable {
         case .success: log(.info, "a replication has ended")
         case .failure(let error): log(.notice, "a replication has failed: \(error)")
         }
-        ended { status in
+        ended(isFromStart) { status in
             (status.mode, status.completed, status.total) = (.stopped, 0, 0)
             (status.queuedConflicts, status.askedConflicts) = (0, 0)
             status.counts = counts
@@ -101,6 +102,7 @@ struct ReplicationRun: Sendable {
                         after: failures, jitter: .random(in: 0...1), retryAfter: error.retryAfter))
             case .success(let beginning):
                 failures = 0
+                isFromStart = false
                 var executor = begin(beginning)
                 let end = await executor.run()
                 counts = executor.flow.counts
@@ -201,7 +203,7 @@ struct ReplicationRun: Sendable {
         var beginning = Beginning(
             checkpointer: Checkpointer(id: id, start: .now()), settings: settings)
         let checkpoints = CheckpointExecutor(source: source, target: target)
-        if isFromStart, result == nil,
+        if isFromStart,
             case .failed(let error) = await checkpoints.run(.forget, &beginning.checkpointer)
         {
             throw error

@@ -33,14 +33,13 @@ enum ConfigurationEndpoints {
         if let text, try isKept(context, text) { return .json(.string(text)) }
         let setting = try changeable(context)
         guard let text else { throw HTTPError.badRequest("the value must be text in quotes") }
-        return try changed(setting, context, change(setting, text) { try setting.set(text, in: &$0) })
+        return try changed(setting, context, change(setting, text))
     }
 
-    /// `DELETE /_node/{node}/_config/{section}/{key}`: resets the setting to the value the server was started with.
+    /// `DELETE /_node/{node}/_config/{section}/{key}`: resets the setting to the value of the server's options.
     static let delete: Endpoint = .work(ServerState.change) { change, context in
         let setting = try changeable(context)
-        let first = LiveSettings(context.options)
-        return try changed(setting, context, change(setting, nil) { try setting.copy(from: first, to: &$0) })
+        return try changed(setting, context, change(setting, nil))
     }
 
     private static func changed(_ setting: LiveSetting, _ context: RequestContext, _ old: String) -> HTTPResponse {

@@ -55,11 +55,6 @@ struct LiveSetting: Sendable {
         settings = changed
     }
 
-    /// Copies a setting's value from other settings.
-    func copy(from other: LiveSettings, to settings: inout LiveSettings) throws {
-        try set(text(other), in: &settings)
-    }
-
     private init(
         section: String, key: String, text: @escaping @Sendable (LiveSettings) -> String,
         take: @escaping @Sendable (inout LiveSettings, String) throws -> Void

@@ -66,7 +66,7 @@ public final class Server: Sendable {
     ///   it can't listen, such as a port that is in use. Then nothing listens.
     public func start() throws {
         try state.administration.load()
-        state.restoreSettings()
+        state.adoptSettings()
         try state.makeSystemDatabases()
         try state.updates.resume()
         ImportFolder.removeLeftovers(in: try state.databases.makeUploadFolder())
@@ -110,8 +110,9 @@ public final class Server: Sendable {
     ///
     /// These options are the certificate with its key, ``ServerOptions/connectionLimit``,
     /// ``ServerOptions/idleTimeout``, ``ServerOptions/largestDocument``, ``ServerOptions/largestUpload``,
+    /// ``ServerOptions/bulkDocuments``, ``ServerOptions/bulkGets``, ``ServerOptions/decodesPlusToSpace``,
     /// ``ServerOptions/makesTextIndexes``, and of ``SecurityOptions`` the allowed origins and whether the security
-    /// object of `_users` may be changed. Settings that were changed over HTTP and stored still take precedence.
+    /// object of `_users` may be changed. Settings that were changed over HTTP still take precedence.
     /// The first three options apply to new connections; open connections keep the old values, and close after
     /// their next response.
     ///

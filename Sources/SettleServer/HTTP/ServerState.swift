@@ -36,7 +36,8 @@ final class ServerState: Sendable {
     let live: Guarded<LiveSettings>
     /// The options that, together with the stored settings, determine ``live``.
     private let given: Guarded<ServerOptions>
-    private let changing = Guarded(())
+    /// The changes of settings that are not stored, by `section/key`; locked while a setting changes.
+    private let changing = Guarded<[String: String]>([:])
     /// The files of the console; `nil` if it is turned off.
     let console: ConsoleFiles?
     /// The server's id, as `GET /` reports it.
@@ -81,12 +82,6 @@ final class ServerState: Sendable {
         importing.close()
     }
 
-    /// Applies the stored settings that were changed over HTTP, if that is still allowed.
-    func restoreSettings() {
-        guard options.security.allowsLiveSettings else { return }
-        adoptSettings()
-    }
-
     /// Applies the new values of options that can change.
     func reload(_ options: ServerOptions) {
         var options = options
@@ -95,28 +90,33 @@ final class ServerState: Sendable {
         adoptSettings()
     }
 
-    private func adoptSettings() {
-        changing.withLock { _ in
-            let settings = LiveSettings(given.withLock(\.self), stored: administration.storedSettings)
+    /// Applies the options, and to them the settings that were changed over HTTP, as far as that is allowed.
+    func adoptSettings() {
+        changing.withLock { unstored in
+            let changes = storesSettings ? administration.storedSettings : unstored
+            let settings = LiveSettings(given.withLock(\.self), stored: changes)
             live.withLock { $0 = settings }
         }
     }
 
-    /// Changes a setting. Its text is stored if changes of this setting are stored; on a shared store that includes
-    /// the switch, which other nodes have to know. Other threads can read the settings while this waits for the
-    /// disk.
+    /// Whether changes of settings are stored. On a shared store that includes the switch, which other nodes have to
+    /// know.
+    private var storesSettings: Bool { options.security.allowsLiveSettings || databases.isShared }
+
+    /// Changes a setting, and stores its text, or keeps it until the server stops. Other threads can read the settings
+    /// while this waits for the disk.
     ///
+    /// - Parameters:
+    ///   - setting: The setting.
+    ///   - text: Its new value; `nil` for that of the options.
     /// - Returns: The text of the previous value.
-    func change(
-        _ setting: LiveSetting, _ text: String?, _ body: (inout LiveSettings) throws -> Void
-    ) throws -> String {
-        try changing.withLock { _ in
+    func change(_ setting: LiveSetting, _ text: String?) throws -> String {
+        try changing.withLock { unstored in
             let old = live.withLock(\.self)
             var changed = old
-            try body(&changed)
-            if options.security.allowsLiveSettings || databases.isShared {
-                try administration.store(text, as: "\(setting.section)/\(setting.key)")
-            }
+            try setting.set(text ?? setting.text(LiveSettings(given.withLock(\.self))), in: &changed)
+            let name = "\(setting.section)/\(setting.key)"
+            if storesSettings { try administration.store(text, as: name) } else { unstored[name] = text }
             // On a shared store the stored value applies already, together with changes by other nodes.
             if !databases.isShared { live.withLock { $0 = changed } }
             return setting.text(old)

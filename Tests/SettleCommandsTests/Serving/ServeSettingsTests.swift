@@ -1,8 +1,8 @@
 import Settle
-import SettleServer
 import Testing
 
 @testable import SettleCommands
+@testable import SettleServer
 
 @Suite struct ServeSettingsTests {
     @Test func `an option overrides a variable, which overrides the file, which overrides the default`() throws {
@@ -31,6 +31,30 @@ import Testing
         #expect(made.openDatabases == plain.openDatabases && made.largestDocument == plain.largestDocument)
         #expect(made.largestBody == plain.largestBody && made.largestUpload == plain.largestUpload)
         #expect(try make().count("open_indexes") == DatabaseOptions().openIndexes)
+    }
+
+    @Test func `a reload names each setting that it applies to a running server`() throws {
+        func live(_ settings: ServeSettings) -> [String] {
+            LiveSetting.all.map { $0.text(LiveSettings(settings.options)) }
+        }
+        let plain = try make()
+        var applied: Set<String> = []
+        for setting in ServeSetting.all where setting.isInFile {
+            let value: String
+            switch setting.kind {
+            case .text: continue
+            case .count(let range):
+                value = "\(setting.standard == "\(range.lowerBound)" ? range.upperBound : range.lowerBound)"
+            case .choice(let words): value = try #require(words.first { $0 != setting.standard })
+            }
+            // Settings of PostgreSQL are not accepted without it.
+            guard let changed = try? make(["--config", "x"], [:], "{\"\(setting.name)\": \"\(value)\"}"),
+                live(changed) != live(plain)
+            else { continue }
+            applied.insert(setting.name)
+            #expect(!ServeSettings.reloadable.isDisjoint(with: changed.changes(from: plain)), "\(setting.name)")
+        }
+        #expect(applied.isSuperset(of: ["document_size", "upload_size", "bulk_docs", "text_indexes"]), "\(applied)")
     }
 
     @Test func `only lines that begin with two slashes are comments`() throws {

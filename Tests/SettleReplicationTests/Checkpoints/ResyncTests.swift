@@ -40,6 +40,20 @@ import Testing
         #expect(try await replicate(source, to: target).counts.changesRead == 20)
     }
 
+    @Test func `a resync that can't reach both sides waits for the next run`() async throws {
+        let (source, target) = try await PeerPair.local[1].make()
+        for number in 0..<20 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
+        let away = ScriptedPeer(source.peer)
+        let replicator = OneWayReplicator(ReplicationConfiguration(source: away, target: target.peer))
+        #expect(try await replicator.run().counts.changesRead == 20)
+        away.tell { $0.always[.connect] = PeerError(.forbidden, "not now", status: 403) }
+        await replicator.resyncFromStart()
+        for _ in 0..<2 { await #expect(throws: PeerError.self) { try await replicator.run() } }
+        away.tell { $0.always[.connect] = nil }
+        #expect(try await replicator.run().counts.changesRead == 20)
+        #expect(try await replicator.run().counts.changesRead == 0)
+    }
+
     @Test func `a running replication restarts automatically for a resync`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         for number in 0..<20 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }

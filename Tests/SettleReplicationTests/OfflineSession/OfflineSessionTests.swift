@@ -115,6 +115,28 @@ import Testing
         #expect(try await world.session.goOnline().state == .syncFailed)
     }
 
+    @Test(arguments: ServerKind.all)
+    func `an operation with too many bytes of attachments is a conflict, and can be discarded`(
+        kind: ServerKind
+    ) async throws {
+        let world = try await OfflineWorld(kind) { $0.largestAttachments = 10 }
+        try await world.begin()
+        await world.session.goOffline()
+        var document = try #require(try world.database.document("1"))
+        document.attach(try world.database.makeAttachment("a.bin", content: Array(repeating: 1, count: 11)))
+        try world.database.save(document)
+        #expect(try await world.session.goOnline().state == .syncFailed)
+        let conflict = try #require(world.session.status.conflict)
+        guard case .refused(let message) = conflict.reason else {
+            Issue.record("\(conflict.reason)")
+            return
+        }
+        #expect(message.contains("\"1\" have 11 bytes") && conflict.server?["name"] == "item1")
+        try await world.session.discard()
+        #expect(try await world.session.goOnline().state == .online)
+        #expect(try world.database.document("1")?.attachments.isEmpty == true)
+    }
+
     // SEMANTICS 171
     @Test(arguments: ServerKind.all)
     func `a document deleted on the server is deleted here, too`(kind: ServerKind) async throws {

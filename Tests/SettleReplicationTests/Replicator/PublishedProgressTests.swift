@@ -15,7 +15,7 @@ struct PublishedProgressTests {
         let statuses = state.statuses
         let running = Task {
             var run = ReplicationRun(configuration, state, orders)
-            let result = await run.run { state.show($0) }
+            let result = await run.run { state.show($1) }
             state.endStatuses()
             return try result.get()
         }

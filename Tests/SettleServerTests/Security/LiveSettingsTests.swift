@@ -112,4 +112,34 @@ import Testing
         #expect(try await live.ask("GET", size).json == "8000000")
         #expect(try await live.ask("GET", request).json == "5000")
     }
+
+    @Test func `a reload keeps a change over HTTP, and applies none that is no longer allowed`() async throws {
+        let folder = try TemporaryFolder()
+        let editable = "\(Self.config)/couchdb/users_db_security_editable"
+        var live = try LiveServer(in: folder)
+        #expect(try await live.ask("PUT", editable, "true").json == "false")
+        try live.server.reload(ServerOptions())
+        #expect(try await live.ask("GET", editable).json == "true")
+        #expect(try await live.ask("DELETE", editable).json == "true")
+        try live.server.reload(ServerOptions())
+        #expect(try await live.ask("GET", editable).json == "false")
+        live.server.stop()
+        live = try LiveServer(in: folder) { $0.security.allowsLiveSettings = true }
+        #expect(try await live.ask("PUT", editable, "true").json == "false")
+        live.server.stop()
+        live = try LiveServer(in: folder)
+        try live.server.reload(ServerOptions())
+        #expect(try await live.ask("GET", editable).json == "false")
+    }
+
+    @Test func `a removed change gives way to the options of the last reload`() async throws {
+        let live = try LiveServer { $0.security.allowsLiveSettings = true }
+        let size = "\(Self.config)/couchdb/max_document_size"
+        var options = ServerOptions()
+        options.largestDocument = 1000
+        try live.server.reload(options)
+        #expect(try await live.ask("PUT", size, "500").json == "1000")
+        #expect(try await live.ask("DELETE", size).json == "500")
+        #expect(try await live.ask("GET", size).json == "1000")
+    }
 }
