@@ -135,6 +135,8 @@ struct ConflictQueue: Sendable {
     private(set) var isSweeping = false
     /// The documents whose conflicts could not be settled while the search was running, which may find them again.
     private var failed: Set<DocumentID> = []
+    /// The documents of each running store, and those of them that the search has found meanwhile.
+    private var stores: [Int: (ids: Set<DocumentID>, found: [DocumentID])] = [:]
 
     init(atOnce: Int) { self.atOnce = max(1, atOnce) }
 
@@ -155,12 +157,35 @@ struct ConflictQueue: Sendable {
     /// Begins the search for existing conflicts.
     mutating func beginSweep() { isSweeping = true }
 
-    /// Adds the documents that the search found; `goesOn` says whether the search continues. A conflict that is being settled or has
-    /// failed since the start of the search is not tried again.
+    /// Adds the documents that the search found; `goesOn` says whether the search continues.
+    ///
+    /// A conflict that is being settled or has failed since the start of the search is not tried again. One whose
+    /// document is being stored waits for the end of the store, which may have tried to settle it:
+    ///
+    ///     store   ── commit, "a" is not settled ────────────────── endStore("a")
+    ///     search                          ── finds "a" ── receive("a")
     mutating func receive(_ found: [DocumentID], goesOn: Bool) {
-        for id in found where !failed.contains(id) && !active.contains(id) { add(id) }
+        for id in found where !failed.contains(id) && !active.contains(id) {
+            if let store = stores.first(where: { $0.value.ids.contains(id) })?.key {
+                stores[store]?.found.append(id)
+            } else {
+                add(id)
+            }
+        }
         isSweeping = goesOn
         if !goesOn { failed = [] }
+    }
+
+    /// Begins a store of documents.
+    mutating func beginStore(_ number: Int, of ids: some Sequence<DocumentID>) {
+        if isSweeping { stores[number] = (Set(ids), []) }
+    }
+
+    /// Ends a store, and adds the documents that are in conflict after it: those that it reports, or after a failure
+    /// those that the search has found.
+    mutating func endStore(_ number: Int, conflicted: [DocumentID], hasFailed: Bool) {
+        let found = stores.removeValue(forKey: number)?.found ?? []
+        for id in hasFailed ? found : conflicted { add(id) }
     }
 
     /// Records that a conflict could not be settled, while the search may still find it.

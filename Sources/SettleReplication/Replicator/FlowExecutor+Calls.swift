@@ -64,11 +64,12 @@ extension FlowExecutor {
         perform(actions, &group)
     }
 
-    private func store(_ id: Int, _ revisions: [PeerRevision], _ group: inout TaskGroup<Event>) {
+    private mutating func store(_ id: Int, _ revisions: [PeerRevision], _ group: inout TaskGroup<Event>) {
         let (source, target, settler) = (configuration.source.operations, configuration.target.operations, settler)
         let (branching, asked) = (configuration.branching, AskedConflicts(state))
         let (former, superseded) = (FormerStates(of: source, at: target), SupersededLeaves(configuration))
         let log = configuration.database?.log ?? .none
+        conflicts.beginStore(id, of: revisions.lazy.map(\.id))
         group.addTask {
             let result = await log.measure(.replication, ["revisions": "\(revisions.count)"]) {
                 await PeerError.result {
@@ -82,15 +83,14 @@ extension FlowExecutor {
                 }
             }
             guard case .success((let all, let settlements)) = result else {
-                return .stored(.outcomes(id, result.map(\.outcomes)), conflicted: [], [:], asked: asked.count)
+                return .stored(id, result.map(\.outcomes), conflicted: [], [:], asked: asked.count)
             }
             if source.database != nil {
                 let held = zip(revisions, all).filter { $0.1.isAtTarget }.map { ($0.0.id, $0.0.revision) }
                 try? await source.markShared(held)
             }
             let conflicted = await settler?.conflicted(among: revisions) ?? []
-            return .stored(
-                .outcomes(id, .success(all)), conflicted: conflicted, settlements, asked: asked.count)
+            return .stored(id, .success(all), conflicted: conflicted, settlements, asked: asked.count)
         }
     }
 

@@ -21,8 +21,10 @@ struct FlowExecutor {
     /// The result of a child task.
     enum Event: Sendable {
         case flow(FlowEvent)
+        /// The outcomes of a store, and the conflicts that it has settled or tried to.
         case stored(
-            FlowEvent, conflicted: [DocumentID], [DocumentID: Result<Settlement, DatabaseError>], asked: Int)
+            Int, Result<[StoreOutcome], PeerError>, conflicted: [DocumentID],
+            [DocumentID: Result<Settlement, DatabaseError>], asked: Int)
         case closed(PeerError)
         case order(ReplicationOrders.Order?)
         case checkpointTime
@@ -119,11 +121,13 @@ struct FlowExecutor {
         switch event {
         case .flow(let event): handle(event, &group)
         case .closed(let error): end = .failed(error)
-        case .stored(let event, let conflicted, let settlements, let asked):
+        case .stored(let number, let outcomes, let conflicted, let settlements, let asked):
             answered += asked
             for (id, settlement) in settlements { decided[id] = settlement }
-            for id in conflicted + settlements.keys.sorted() { conflicts.add(id) }
-            handle(event, &group)
+            var hasFailed = false
+            if case .failure = outcomes { hasFailed = true }
+            conflicts.endStore(number, conflicted: conflicted + settlements.keys.sorted(), hasFailed: hasFailed)
+            handle(.outcomes(number, outcomes), &group)
         case .order(let order): receive(order, &group)
         case .checkpointTime:
             isTimerSet = false

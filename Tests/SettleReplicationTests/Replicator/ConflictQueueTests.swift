@@ -26,6 +26,26 @@ import Testing
         #expect(queue.next() == "stored", "a new search tries all that it finds")
     }
 
+    @Test func `a conflict of a document that is being stored is settled once, when the store ends`() {
+        var queue = ConflictQueue(atOnce: 9)
+        queue.beginSweep()
+        queue.beginStore(1, of: ["stored", "other"])
+        queue.beginStore(2, of: ["failed", "fine"])
+        queue.receive(["old", "stored", "failed"], goesOn: false)
+        #expect(queue.next() == "old")
+        #expect(queue.next() == nil)
+        queue.endStore(1, conflicted: ["stored"], hasFailed: false)
+        #expect(queue.next() == "stored")
+        #expect(queue.next() == nil)
+        queue.endStore(2, conflicted: [], hasFailed: true)
+        #expect(queue.next() == "failed", "a store that failed reports no conflict, but there is one")
+        #expect(queue.next() == nil)
+        // Without a search nothing waits.
+        queue.beginStore(3, of: ["late"])
+        queue.endStore(3, conflicted: ["late"], hasFailed: false)
+        #expect(queue.next() == "late" && queue.count == 4)
+    }
+
     @Test func `a conflict that is being settled is not settled again because a search finds it`() {
         var queue = ConflictQueue(atOnce: 2)
         queue.beginSweep()
