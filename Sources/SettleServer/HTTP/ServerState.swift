@@ -110,6 +110,7 @@ final class ServerState: Sendable {
     ///   - setting: The setting.
     ///   - text: Its new value; `nil` for that of the options.
     /// - Returns: The text of the previous value.
+    /// - Throws: ``HTTPError`` with status 400 for an invalid value; ``DatabaseError`` if it can't be stored.
     func change(_ setting: LiveSetting, _ text: String?) throws -> String {
         try changing.withLock { unstored in
             let old = live.withLock(\.self)
