@@ -6,8 +6,9 @@ private let appleModules: Set = [
 ]
 
 /// The beginnings of a file that only Apple's systems compile, or stand-ins for their libraries.
-private let appleBeginnings = ["canImport(Darwin)", "canImport(CryptoKit)", "canImport(CommonCrypto)", "canImport(os)"]
-    .map { "#if " + $0 } + ["#if SETTLE_APPLE"]
+private let appleBeginnings = [
+    "canImport(Darwin)", "canImport(CryptoKit)", "canImport(CommonCrypto)", "canImport(os)", "SETTLE_APPLE",
+].map { "#if " + $0 }
 
 /// Reports what makes a file for Apple's systems hard to check, for nobody compiles it here against Apple's SDK.
 ///
