@@ -17,8 +17,11 @@ enum DesignCommand: Command {
             with its file and line before anything is stored; functions for other programs, in nouveau/, indexes/, \
             fulltext/, evently/, shows/ or lists/, are stored as they are. In folders such as evently/ or templates/ all \
             files of text are members. Members without a file are removed; attachments stay.
-            pull writes the files of a design document. info shows the size of its index and whether it is up to date, \
-            and build updates it. A server builds the views of a folder in the same files.
+            pull writes the files of a design document. --force allows a folder that has files: those with the same \
+            names are replaced, and files of stale members, which the document does not have, are removed, but only if \
+            the file `_id` of the folder names the document. Other files stay.
+            info shows the size of its index and whether it is up to date, and build updates it. A server builds the \
+            views of a folder in the same files.
             """,
         operands: [
             .action(Action.self), .database,
@@ -28,7 +31,7 @@ enum DesignCommand: Command {
         options: [
             Option("--name", value: "NAME", "to push: the design document (default: the name of the folder)"),
             Option("--dry-run", "to push: show the changes without storing them"),
-            Option("--force", "to pull: allow a folder that has files"),
+            Option("--force", "to pull: allow a folder that has files, and remove those of stale members"),
         ],
         examples: [
             CommandSpec.Example("settle design list groceries", "lists the design documents with their functions"),

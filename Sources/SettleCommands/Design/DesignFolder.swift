@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Settle
+internal import SettlePlatform
 internal import SettleScripting
 
 /// A folder of files that form a design document, in couchapp's layout.
@@ -147,16 +148,55 @@ struct DesignFolder {
     }
 }
 
+/// The files of a folder, without reading it as a design document.
+extension DesignFolder {
+    /// The name of the design document in the file `_id` of a folder; `nil` without such a file.
+    static func givenName(in folder: String) throws -> String? {
+        let file = folder + "/_id"
+        guard FileStatus(path: file)?.isRegular == true else { return nil }
+        return ViewName.designName(trimmed(String(decoding: try ByteInput.open(file).readAll(), as: UTF8.self)))
+    }
+
+    /// The files that are read as members: paths in the folder, in order.
+    ///
+    /// JSON is included whatever it contains, so that a file with an error can be replaced.
+    static func memberFiles(in folder: String) throws -> [String] {
+        let there = (FileManager.default.subpaths(atPath: folder) ?? []).sorted()
+        return try there.filter { file in try isMember(file) && hasText(folder + "/" + file) }
+    }
+
+    /// Whether a file is read as a member if it contains text.
+    private static func isMember(_ file: String) -> Bool {
+        let names = file.split(separator: "/").map(String.init)
+        guard let name = names.last, names.count <= deepest, !names.contains(where: { $0.hasPrefix(".") }),
+            names.count == 1 || !file.hasPrefix("_")
+        else { return false }
+        let (stem, ending) = parts(name)
+        if names.count == 1, stem == "_rev" { return false }
+        return ["", "js", "json"].contains(ending) || DesignScript.isForeign(Array(names.dropLast()))
+    }
+
+    private static func hasText(_ path: String) throws -> Bool {
+        guard let status = FileStatus(path: path), status.isRegular, status.size <= Int64(largestFile) else {
+            return false
+        }
+        return String(validating: try ByteInput.open(path).readAll(), as: UTF8.self) != nil
+    }
+}
+
 // MARK: - DesignFiles
 
 /// The files of a design document, from which ``DesignFolder`` reads the same document.
 struct DesignFiles {
     /// Each file's path in the folder, and its text.
     private(set) var files: [(path: String, text: String)]
+    /// The id of the design document.
+    private let id: String
 
     /// - Throws: ``CommandError`` with status `refused` for a member whose name can't be the name of a file.
     init(_ document: Document) throws {
-        files = [("_id", document.id.string + "\n")]
+        id = document.id.string
+        files = [("_id", id + "\n")]
         for member in try document.body().json.object ?? JSONObject() { try add(member.value, [member.name]) }
     }
 
@@ -208,31 +248,22 @@ struct DesignFiles {
     ///
     /// - Parameters:
     ///   - folder: The folder, which is created if needed.
-    ///   - isForced: Whether the folder may already have files. Files with the same names are replaced, and files
-    ///     of other members of a design document are removed.
+    ///   - isForced: Whether the folder may already have files. Files with the same names are replaced, and files of
+    ///     members that the design document does not have are removed, if the folder is its own.
     /// - Returns: The files that were removed.
-    /// - Throws: ``CommandError`` with status `conflict` for a folder with files.
+    /// - Throws: ``CommandError`` with status `conflict` for a folder with files, or with those of something else.
     func write(to folder: String, isForced: Bool) throws -> [String] {
         let manager = FileManager.default
-        let there = (manager.subpaths(atPath: folder) ?? []).sorted()
+        let there = manager.subpaths(atPath: folder) ?? []
         guard isForced || there.allSatisfy({ $0.hasPrefix(".") }) else {
             throw CommandError(
-                "exists", "\(folder) has files already; give --force to replace those of the design document",
+                "exists",
+                "\(folder) has files already; pull into an empty folder, or give --force to replace the files of the "
+                    + "design document and remove those of stale members",
                 status: .conflict)
         }
-        var removed: [String] = []
-        if isForced {
-            let written = Set(files.map(\.path))
-            for file in there where Self.isMember(file) && !written.contains(file) {
-                var isFolder: ObjCBool = false
-                guard manager.fileExists(atPath: folder + "/" + file, isDirectory: &isFolder), !isFolder.boolValue
-                else {
-                    continue
-                }
-                try Self.trying(folder + "/" + file) { try manager.removeItem(atPath: $0) }
-                removed.append(file)
-            }
-        }
+        let removed = isForced ? try staleFiles(in: folder) : []
+        for file in removed { try Self.trying(folder + "/" + file) { try manager.removeItem(atPath: $0) } }
         for (file, text) in files {
             let place = URL(filePath: folder + "/" + file)
             try Self.trying(place.path) { _ in
@@ -243,14 +274,27 @@ struct DesignFiles {
         return removed
     }
 
-    /// Whether ``DesignFolder`` reads a file as a member.
-    private static func isMember(_ file: String) -> Bool {
-        let parts = file.split(separator: "/")
-        guard let name = parts.last, !parts.contains(where: { $0.hasPrefix(".") }),
-            parts.count == 1 || !file.hasPrefix("_")
-        else { return false }
-        return !name.contains(".") || name.hasSuffix(".js") || name.hasSuffix(".json")
-            || DesignScript.isForeign(parts.dropLast().map(String.init))
+    /// The files of members that the design document does not have.
+    ///
+    /// - Throws: ``CommandError`` with status `conflict` for a folder of another design document, or for one with such
+    ///   files whose file `_id` does not say that it is the folder of this document.
+    private func staleFiles(in folder: String) throws -> [String] {
+        let given = try DesignFolder.givenName(in: folder)
+        if let given, given != ViewName.designName(id) {
+            throw CommandError(
+                "exists", "\(folder) is the folder of _design/\(given), not of \(id); pull into an empty folder",
+                status: .conflict)
+        }
+        let written = Set(files.map(\.path))
+        let stale = try DesignFolder.memberFiles(in: folder).filter { !written.contains($0) }
+        guard given == nil, !stale.isEmpty else { return stale }
+        let shown = stale.prefix(3).joined(separator: ", ")
+        let others = stale.count > 3 ? " and \(Quantity.of(stale.count - 3, "other file"))" : ""
+        throw CommandError(
+            "exists",
+            "\(folder) has no file _id that names \(id), and these would be removed as stale members: "
+                + "\(shown)\(others); pull into an empty folder, or if they are members, write \(id) into \(folder)/_id",
+            status: .conflict)
     }
 
     private static func trying(_ path: String, _ body: (String) throws -> Void) throws {

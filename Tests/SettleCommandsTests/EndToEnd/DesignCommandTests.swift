@@ -51,6 +51,7 @@ import Testing
         #expect(second["added"] == ["filters/none"])
         #expect(second["changed"] == ["filters/mine"])
         #expect(second["removed"] == ["updates/bump"])
+        try room.write("_design/shop\n", into: "shop/_id")
         let forced = try run("design", "pull", database, "shop", "shop", "--force", "--json").json
         #expect(forced["removed"] == ["updates/bump.js"])
         #expect(try room.contents(of: "shop/README.md") == Data("# Shop\n".utf8))
@@ -77,6 +78,52 @@ import Testing
         let remote = try RemoteRoom()
         #expect(try remote.run("create", remote.url()).status == 0)
         try check(remote.url(), { try remote.run(all: $0) }, remote.room)
+    }
+
+    @Test func `a forced pull removes stale members of its own folder, and nothing else`() throws {
+        let room = try Room()
+        #expect(try room.run("create", "db").status == 0)
+        try Self.fill(room)
+        #expect(try room.run("design", "push", "db", "shop").status == 0)
+
+        // A folder of something else, also if it is called like the design document.
+        let project = ["Makefile": "all:\n", "LICENSE": "MIT\n", "package.json": "{}", "src/main.c": "int x;\n"]
+        for (path, text) in project { try room.write(text, into: "project/shop/\(path)") }
+        let refused = try room.run("design", "pull", "db", "shop", "project/shop", "--force")
+        #expect(refused.status == 4, "\(refused.errors)")
+        #expect(refused.errors.contains("as stale members: LICENSE, Makefile, package.json and 1 other file;"))
+        #expect(refused.errors.contains("pull into an empty folder"), "\(refused.errors)")
+        for (path, text) in project {
+            #expect(try room.contents(of: "project/shop/\(path)") == Data(text.utf8))
+        }
+        #expect(!FileManager.default.fileExists(atPath: room.path("project/shop/_id")))
+
+        // A folder of another design document.
+        try room.write("_design/other\n", into: "other/_id")
+        let other = try room.run("design", "pull", "db", "shop", "other", "--force")
+        #expect(other.status == 4 && other.errors.contains("the folder of _design/other, not of _design/shop"))
+        #expect(try room.contents(of: "other/_id") == Data("_design/other\n".utf8))
+
+        // Its own folder: what a push ignores stays, and an invalid file is replaced.
+        #expect(try room.run("design", "pull", "db", "shop", "copy").status == 0)
+        try room.write("", into: "copy/images/logo.png")
+        try Data([0xFF, 0xD8, 0xFF]).write(to: room.folder.appending(path: "copy/images/logo.png"))
+        try room.write("{", into: "copy/options.json")
+        for path in ["notes.txt", "_docs/a.json", "filters/old.js", "images/title"] {
+            try room.write("old", into: "copy/\(path)")
+        }
+        let pulled = try room.run("design", "pull", "db", "shop", "copy", "--force", "--json")
+        #expect(pulled.status == 0, "\(pulled.errors)")
+        #expect(pulled.json["removed"] == ["filters/old.js", "images/title"])
+        for path in ["notes.txt", "_docs/a.json", "images/logo.png"] {
+            #expect(FileManager.default.fileExists(atPath: room.path("copy/\(path)")), "\(path)")
+        }
+        #expect(try room.run("design", "push", "db", "copy", "--json").json["changed"] == [])
+
+        // Where nothing would be removed, the folder needs no `_id`.
+        try room.write("# Read me\n", into: "new/README.md")
+        #expect(try room.run("design", "pull", "db", "shop", "new", "--force").status == 0)
+        #expect(FileManager.default.fileExists(atPath: room.path("new/README.md")))
     }
 
     @Test func `an error is reported with its file and line, and nothing is stored`() throws {
@@ -150,7 +197,7 @@ import Testing
             "app/evently/items/row.html": "<li>{{name}}</li>\n", "app/templates/page.html": "<p>",
             "app/vendor/couchapp/loader.js": "if (", "app/shows/page.js": "function (doc, req) { % }",
             "app/lists/all.js": "function (head, req) { % }", "app/rewrites.js": "function (req) { % }",
-            "app/_docs/first.json": "{}",
+            "app/_docs/first.json": "{}", "app/_id": "_design/app\n",
             "app/updates/bump.js": "function (doc) { return [doc, require('./helper/a').x] }",
             "app/updates/helper/a.js": "exports.x = require('mods/b').y;", "app/mods/b.js": "exports.y = 1;",
             "app/mods/unused.js": "if (", "app/README.md": "# App\n",
