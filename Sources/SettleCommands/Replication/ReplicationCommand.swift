@@ -50,12 +50,23 @@ struct ReplicationCommand {
                 if sends { jobs.append(try job("Sending", from: first, to: second, options)) }
                 let runner = ReplicationRunner(
                     console: console, showsEvents: invocation.arguments.flag("--events"))
-                let results: [ReplicationResult]
+                let isContinuous = invocation.arguments.flag("--continuous")
+                var results: [ReplicationResult] = []
                 do {
-                    let isContinuous = invocation.arguments.flag("--continuous")
-                    results = isContinuous ? try runner.run(jobs) : try jobs.flatMap { try runner.run([$0]) }
+                    // Without --continuous one direction follows the other, unless Ctrl-C was pressed.
+                    for next in isContinuous ? [jobs] : jobs.map({ [$0] })
+                    where results.isEmpty || !Interruption.isWanted { results += try runner.run(next) }
                 } catch let error as PeerError { throw explained(error, first, second) }
-                return try report(results, in: runner.elapsed)
+                // Ctrl-C is the usual end of a continuous replication alone.
+                let isInterrupted = !isContinuous && Interruption.isWanted
+                let status = try report(results, of: jobs.count, in: runner.elapsed, isInterrupted: isInterrupted)
+                if isInterrupted {
+                    throw CommandError(
+                        CommandError.interrupted.code,
+                        "interrupted; what is reported is stored, and the same command continues",
+                        status: .interrupted)
+                }
+                return status
             }
         }
     }
@@ -69,7 +80,10 @@ struct ReplicationCommand {
         return ReplicationRunner.Job(label: label, configuration: configuration, isFromStart: options.isFromStart)
     }
 
-    private func report(_ results: [ReplicationResult], in time: Duration) throws -> ExitStatus {
+    /// Reports the results of all directions, or of those that were begun before Ctrl-C.
+    private func report(
+        _ results: [ReplicationResult], of count: Int, in time: Duration, isInterrupted: Bool
+    ) throws -> ExitStatus {
         let console = invocation.console
         let lines = ReplicationLines(console: console)
         for result in results { lines.complain(result.ledger) }
@@ -77,9 +91,9 @@ struct ReplicationCommand {
         var received: ReplicationCounts?
         var sent: ReplicationCounts?
         if receives { received = results.first?.counts }
-        if sends { sent = results.last?.counts }
+        if sends, results.count == count { sent = results.last?.counts }
         if console.isJSON {
-            var members: JSONObject = ["ok": .bool(isWhole)]
+            var members: JSONObject = ["ok": .bool(isWhole && !isInterrupted)]
             members["sent"] = sent.map(ReplicationLines.json)
             members["received"] = received.map(ReplicationLines.json)
             members["seconds"] = JSONNumber(Quantity.seconds(time)).map(JSONValue.number) ?? .null
@@ -118,7 +132,8 @@ extension ReplicationCommand {
         "settled":N,"unsettled":N,"resyncs":N},"received":{the same},"seconds":N}, documents being the changed ones that \
         were compared; before it, under --events, {"event":"document","direction":…,"id":…,"revs":[…],"outcome":…} and, \
         under --continuous, {"event":"status","direction":…,"mode":…,"completed":N,"total":N,"written":N,"error":…}; on \
-        standard error, for each revision that was not replicated, {"id":…,"rev":…,"error":kind,"message":text,"attempts":N}
+        standard error, for each revision that was not replicated, {"id":…,"rev":…,"error":kind,"message":text,"attempts":N}; \
+        after Ctrl-C without --continuous "ok" is false, and a direction that was not begun is missing
         """
 }
 

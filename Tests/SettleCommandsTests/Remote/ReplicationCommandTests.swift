@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettlePlatform
 import SettleTesting
 import Testing
 
@@ -108,6 +109,35 @@ struct ReplicationCommandTests {
         let outcome = try room.room.outcome(process, "one")
         #expect(outcome.status == 0 && outcome.lines.last?.hasPrefix(#"{"ok":true,"#) == true)
         #expect(try room.run("docs", "a").lines.count == 1)
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: ["push", "pull", "sync"])
+    func `Ctrl-C ends a replication with 130, and begins no other direction`(verb: String) throws {
+        try room.run("create", room.url("shop"))
+        try room.run("put", room.url("shop"), "tea", "{}")
+        try room.run("create", "a")
+        try room.run("put", "a", "milk", "{}")
+        let hasAsked = Guarded(false)
+        let slow = FaultPlan("answers late") { _, _ in
+            hasAsked.withLock { $0 = true }
+            return .delay(.seconds(5))
+        }
+        let proxy = try FaultProxy(to: room.port, plan: slow)
+        defer { proxy.stop() }
+        let words = [verb, "a", room.url("shop", behind: proxy), "--json"]
+        let process = try room.room.start(words, verb, ["HOME": room.room.folder.path])
+        waitUntil("it has asked the server") { hasAsked.withLock { $0 } || !process.isRunning }
+        process.interrupt()
+        process.waitForEnd()
+        let outcome = try room.room.outcome(process, verb)
+        #expect(outcome.status == 130 && outcome.json["ok"] == false, "\(outcome)")
+        #expect(outcome.errors.contains(#""error":"interrupted""#), "\(outcome.errors)")
+        // A `sync` receives first.
+        #expect((outcome.json["sent"] == nil) == (verb != "push"), "\(outcome.output)")
+        #expect(try room.run("docs", "a").lines.count == 1 && room.run("docs", room.url("shop")).lines.count == 1)
+        proxy.follow(.none)
+        let again = try room.run(all: words)
+        #expect(again.status == 0 && again.json["ok"] == true, "\(again)")
     }
 
     @Test func `an impossible replication is reported, without the password`() throws {
