@@ -51,6 +51,7 @@ enum DesignCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let action = try invocation.arguments.action(Action.self)
+        try check(invocation.arguments, action)
         switch action {
         case .list: try list(invocation)
         case .push: try DesignPush(invocation: invocation, folder: DesignFolder(try name(invocation))).run()
@@ -59,6 +60,21 @@ enum DesignCommand: Command {
         case .build: try info(invocation, builds: true)
         }
         return .success
+    }
+
+    /// Refuses options and words that the action does not take.
+    private static func check(_ arguments: Arguments, _ action: Action) throws {
+        let fitting: [(option: String, action: Action)] = [("--name", .push), ("--dry-run", .push), ("--force", .pull)]
+        for (option, taker) in fitting where arguments.isGiven(option) && action != taker {
+            throw CommandError.usage("\(option) is for \(taker.rawValue), not for \(action.rawValue)", verb: spec.name)
+        }
+        let surplus: String? =
+            switch action {
+            case .list: arguments.optionalOperand("NAME")
+            case .pull: nil
+            case .push, .info, .build: arguments.optionalOperand("DIR")
+            }
+        if let surplus { throw CommandError.usage("\"\(surplus)\" is an unexpected argument", verb: spec.name) }
     }
 
     private static func name(_ invocation: Invocation) throws -> String {

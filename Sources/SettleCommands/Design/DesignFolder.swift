@@ -292,8 +292,8 @@ struct DesignFiles {
         let others = stale.count > 3 ? " and \(Quantity.of(stale.count - 3, "other file"))" : ""
         throw CommandError(
             "exists",
-            "\(folder) has no file _id that names \(id), and these would be removed as stale members: "
-                + "\(shown)\(others); pull into an empty folder, or if they are members, write \(id) into \(folder)/_id",
+            "\(folder) has no file _id that names \(id), and these would be removed as stale members: \(shown)\(others)"
+                + "; pull into an empty folder, or if they are members, write \(id) into \(folder)/_id",
             status: .conflict)
     }
 

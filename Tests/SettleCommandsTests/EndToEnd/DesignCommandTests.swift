@@ -126,6 +126,30 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: room.path("new/README.md")))
     }
 
+    @Test func `an option or a word that the action does not take is refused, and nothing is done`() throws {
+        let room = try Room()
+        #expect(try room.run("create", "db").status == 0)
+        try Self.fill(room)
+        #expect(try room.run("design", "push", "db", "shop").status == 0)
+        let revision = try room.run("get", "db", "_design/shop").json["_rev"]
+        try room.write("function (doc) { return true; }", into: "shop/filters/mine.js")
+        for (words, told) in [
+            (["pull", "db", "shop", "copy", "--dry-run"], "--dry-run is for push, not for pull"),
+            (["pull", "db", "shop", "copy", "--name", "x"], "--name is for push, not for pull"),
+            (["push", "db", "shop", "--force"], "--force is for pull, not for push"),
+            (["push", "db", "shop", "copy"], "\"copy\" is an unexpected argument"),
+            (["list", "db", "shop"], "\"shop\" is an unexpected argument"),
+            (["list", "db", "--dry-run"], "--dry-run is for push, not for list"),
+            (["info", "db", "shop", "copy"], "\"copy\" is an unexpected argument"),
+            (["build", "db", "shop", "--force"], "--force is for pull, not for build"),
+        ] as [([String], String)] {
+            let outcome = try room.run(all: ["design"] + words)
+            #expect(outcome.status == 2 && outcome.errors.contains(told), "\(words): \(outcome)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: room.path("copy")))
+        #expect(try room.run("get", "db", "_design/shop").json["_rev"] == revision)
+    }
+
     @Test func `an error is reported with its file and line, and nothing is stored`() throws {
         let room = try Room()
         #expect(try room.run("create", "db").status == 0)
