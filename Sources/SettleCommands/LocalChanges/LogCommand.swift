@@ -33,7 +33,12 @@ enum LogCommand: Command {
         let arguments = invocation.arguments
         let console = invocation.console
         try arguments.refuse("--on", with: "--off")
-        if arguments.flag("--on") || arguments.flag("--off") {
+        if let option = ["--on", "--off"].first(where: arguments.flag) {
+            try arguments.refuse("--limit", with: option)
+            if let id = arguments.optionalOperand("ID") {
+                throw CommandError.usage(
+                    "\(option) is for the journal of all documents; leave out \"\(id)\"", verb: spec.name)
+            }
             let isOn = arguments.flag("--on")
             // A folder whose journal is damaged opens without it.
             if let remote = try invocation.remote() {

@@ -53,6 +53,19 @@ struct JournalCommandTests {
         #expect(try room.run("undo", "a", "a", "--all").status == 2)
     }
 
+    @Test func `a journal is switched off for all documents only`() throws {
+        try room.run("put", "a", "milk", "{}")
+        try room.run("put", "a", "bread", "{}")
+        for option in ["--off", "--on"] {
+            let one = try room.run("log", "a", "milk", option)
+            #expect(one.status == 2 && one.errors.contains("\(option) is for the journal of all documents"), "\(one)")
+            let limited = try room.run("log", "a", option, "--limit", "1")
+            #expect(limited.status == 2, "\(limited)")
+            #expect(limited.errors.contains("--limit and \(option) exclude each other"), "\(limited)")
+        }
+        #expect(try room.run("log", "a", "--json").json["history"]?.array?.count == 2)
+    }
+
     @Test func `a journal is switched on and off`() throws {
         try room.run("create", "plain")
         let without = try room.run("undo", "plain")
