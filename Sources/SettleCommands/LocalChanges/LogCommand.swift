@@ -58,6 +58,9 @@ enum LogCommand: Command {
             if console.isJSON {
                 let line: JSONValue = ["history": .array(shown), "pending": .array(pending)]
                 try console.print(line.description)
+            } else if history.isEmpty {
+                let note = try nothing(of: id, client)
+                try console.printNote(note)
             } else {
                 try show(shown, pending, console)
             }
@@ -65,12 +68,21 @@ enum LogCommand: Command {
         }
     }
 
+    /// The note that there is no operation, on one document or on all.
+    private static func nothing(of id: DocumentID?, _ client: Client) throws -> String {
+        let synchronized = "Everything is synchronized"
+        guard let id else { return synchronized }
+        let others = try client.journal().history.count
+        return others == 0 ? synchronized : "No operation on \"\(id)\" is pending (on other documents: \(others))"
+    }
+
     private static func show(_ history: [JSONValue], _ pending: [JSONValue], _ console: Console) throws {
-        guard !history.isEmpty else { return try console.printNote("Everything is synchronized") }
         let table = JournalTable(width: console.width, styled: console.styled)
-        for line in table.title { try console.print(line) }
-        for entry in history { for line in table.lines(entry) { try console.print(line) } }
-        try console.print("")
+        if !history.isEmpty {
+            for line in table.title { try console.print(line) }
+            for entry in history { for line in table.lines(entry) { try console.print(line) } }
+            try console.print("")
+        }
         try console.print(console.styled(pending.isEmpty ? "Nothing is pending" : "Pending", .bold))
         for change in pending {
             let names = (change["changes"]?.array ?? []).map { attribute in

@@ -29,6 +29,14 @@ struct JournalCommandTests {
         #expect(newest.map { $0["operation"] } == ["CREATE", "DELETE"] && newest.map { $0["number"] } == [2, 3])
     }
 
+    @Test func `everything is synchronized only if no operation is pending`() throws {
+        #expect(try room.run("log", "a", "bread").line == "Everything is synchronized")
+        try room.run("put", "a", "milk", #"{"count":1}"#)
+        let bread = try room.run("log", "a", "bread")
+        #expect(bread.line == #"No operation on "bread" is pending (on other documents: 1)"#, "\(bread)")
+        #expect(try room.run("log", "a", "--limit", "0").output == "Pending\n  CREATE milk  count\n")
+    }
+
     @Test func `pending changes are shown as a difference`() throws {
         try room.run("put", "a", "milk", #"{"count":1}"#)
         #expect(try room.run("status", "a").output == "CREATE milk\n  + count: 1\n1 document pending\n")
