@@ -226,6 +226,25 @@ enum DatabaseFolders {
         } catch { throw CommandError.inputOutput("can't list the folder \(place)") }
     }
 
+    /// Checks that a server of a folder would have all databases in it.
+    ///
+    /// - Parameters:
+    ///   - outcome: What was not done, such as `nothing was backed up`.
+    ///   - otherwise: What can be done with a database without renaming its folder.
+    /// - Throws: ``CommandError`` with status `refused`, which names the folders of the other databases.
+    static func checkNames(in place: String, _ outcome: String, otherwise: String) throws {
+        let others = try names(in: place).filter { folder in
+            DocumentStore.name(ofFolder: folder).map { !DocumentStore.isName($0) } ?? true
+        }
+        guard !others.isEmpty else { return }
+        throw CommandError.invalid(
+            """
+            \(outcome): \(place) has databases that a server of it would not find: \
+            \(others.sorted().joined(separator: ", ")); rename each of these folders to NAME.settle, where NAME begins \
+            with a lower-case letter, and has only those, digits, and any of _ $ ( ) + -; or \(otherwise)
+            """)
+    }
+
     /// The name of a database, as the server of its folder calls it.
     static func name(of folder: String) -> String { DocumentStore.name(ofFolder: folder) ?? folder }
 }

@@ -1,5 +1,6 @@
 internal import Settle
 import SettleDatabase
+internal import SettlePlatform
 import SettlePostgres
 
 /// `settle renew`: gives databases new suffixes of their update sequences.
@@ -9,8 +10,8 @@ enum RenewCommand: Command {
         discussion: """
             A database that was restored from an older copy continues to count its changes from there, and a client \
             that knows a later position would miss some of them. With a new suffix of the sequences the client starts \
-            over. FOLDER is a database, or a folder of databases that no server has open. With --postgres the command \
-            renews all databases in a PostgreSQL, whose servers must be stopped.
+            over. FOLDER is a database, or a folder of databases that no server has open, each called NAME.settle with \
+            a valid name. With --postgres the command renews all databases in a PostgreSQL, whose servers must be stopped.
 
             `settle restore` renews the sequences itself. So does a server that notices a restore: it finds another \
             file in place of a database's file, or other tables in a PostgreSQL. It can't notice a copy that was \
@@ -48,6 +49,10 @@ enum RenewCommand: Command {
             try database.renewInstance()
             return 1
         } catch let error as DatabaseError where error.code == .notFound || error.code == .notADatabase {
+            // A store would create its folder.
+            guard FileStatus(path: folder)?.isFolder == true else { throw error }
+            try DatabaseFolders.checkNames(
+                in: folder, "nothing was renewed", otherwise: "renew each database alone with `settle renew`")
             let store = try DocumentStore(path: folder)
             let names = try store.names()
             guard !names.isEmpty else { throw error }

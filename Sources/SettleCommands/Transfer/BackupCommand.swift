@@ -11,7 +11,8 @@ enum BackupCommand: Command {
             open. The backup adds a moment to DIR: all databases, with their conflicts, tombstones, attachments, \
             local documents and security, including the users, and server.json. A later backup into DIR reads only \
             what was changed since the last one. Every moment can be restored. Each database is saved as it was at \
-            one point in time.
+            one point in time. In a folder each must be called NAME.settle, with a valid name; otherwise nothing is \
+            backed up.
 
             The files are what `settle export` writes. A backup has no bodies of old revisions, no indexes and no dates to \
             expire. `settle verify DIR` compares all files with their digests, and `settle restore` restores a moment.

@@ -156,7 +156,8 @@ final class BackupSource {
 
     /// Finds the server. A folder is reserved until the object is released.
     ///
-    /// - Throws: ``DatabaseError`` with code `inUse` if a server has the folder; ``CommandError`` for a missing folder.
+    /// - Throws: ``CommandError`` with status `inUse` if a server has the folder, for a missing folder, and for one that has
+    ///   databases without valid names, which would be left out.
     init(_ operand: String, _ invocation: Invocation) throws {
         (arguments, console) = (invocation.arguments, invocation.console)
         if Invocation.isURL(operand) {
@@ -167,6 +168,11 @@ final class BackupSource {
         guard FileStatus(path: operand)?.isFolder == true else {
             throw CommandError.notFound("there is no folder \(operand) of databases")
         }
+        if FileStatus(path: operand + "/database.sqlite") != nil {
+            throw CommandError.usage(
+                "\(operand) is a database; give the folder that it is in, or save it alone with `settle export`",
+                verb: "backup")
+        }
         let store = try DocumentStore(path: operand)
         let record = store.serverRecord()
         do { try record.reserve() } catch let error as DatabaseError where error.code == .inUse {
@@ -175,6 +181,9 @@ final class BackupSource {
                 status: .inUse)
         }
         (url, name, self.store, self.record) = (nil, operand, store, record)
+        try DatabaseFolders.checkNames(
+            in: operand, "nothing was backed up",
+            otherwise: "move them out of \(operand), and save each alone with `settle export`")
     }
 
     deinit { record?.release() }

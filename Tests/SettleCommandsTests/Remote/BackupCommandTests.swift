@@ -236,4 +236,29 @@ import Testing
         try room.write("x", into: "other/file")
         #expect(try room.run("backup", "new", "other").status == 4)
     }
+
+    @Test func `a folder with databases that a server does not find is neither backed up nor renewed`() throws {
+        try room.write("", into: "data/.keep")
+        for name in ["db.settle", "Notes.settle", "groceries"] { try room.run("create", "data/\(name)") }
+        let outcome = try room.run("backup", "data", "backup")
+        #expect(outcome.status == 5 && outcome.output == "", "\(outcome)")
+        #expect(outcome.errors.contains("nothing was backed up") && outcome.errors.contains("NAME.settle"))
+        #expect(outcome.errors.contains("Notes.settle, groceries;"), "\(outcome.errors)")
+        #expect(!FileManager.default.fileExists(atPath: room.path("backup")))
+        let renewal = try room.run("renew", "data")
+        #expect(renewal.status == 5 && renewal.errors.contains("Notes.settle, groceries;"), "\(renewal)")
+        #expect(try room.run("renew", "data/groceries").status == 0)
+        let alone = try room.run("backup", "data/groceries", "backup")
+        #expect(alone.status == 2 && alone.errors.contains("is a database"), "\(alone)")
+        #expect(!FileManager.default.fileExists(atPath: room.path("backup")))
+        for (old, new) in [("Notes.settle", "notes.settle"), ("groceries", "groceries.settle")] {
+            // A file system that ignores case knows both names.
+            try FileManager.default.moveItem(atPath: room.path("data/\(old)"), toPath: room.path("data/moved"))
+            try FileManager.default.moveItem(atPath: room.path("data/moved"), toPath: room.path("data/\(new)"))
+        }
+        #expect(try room.run("backup", "data", "backup", "--json").json["databases"] == 3)
+        #expect(try room.run("renew", "data", "--json").json["databases"] == 3)
+        #expect(try room.run("renew", "none").status == 3)
+        #expect(!FileManager.default.fileExists(atPath: room.path("none")))
+    }
 }
