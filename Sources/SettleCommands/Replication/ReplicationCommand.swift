@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Settle
 internal import SettleHTTP
 import SettleReplication
@@ -25,15 +26,21 @@ struct ReplicationCommand {
 
     /// Adds a hint about the option that creates the missing database to a failure.
     private func advised(_ failure: CommandError, _ options: ReplicationOptions) -> CommandError {
-        let what = failure.message.split(separator: ";").first.map(String.init) ?? failure.message
+        let message = failure.message
+        let what = message.range(of: "; `settle create`").map { String(message[..<$0.lowerBound]) } ?? message
         guard !options.creates, what.hasPrefix("there is no database") else { return failure }
         // A source is only read, so --create doesn't create it.
-        let source = (try? invocation.arguments.operand(sends ? "DB" : other)) ?? ""
-        let name = source.split(separator: "/").last ?? ""
-        guard sends && receives || !what.hasSuffix("/\(name)") else {
+        if !(sends && receives), let source = address(of: sends ? "DB" : other), what.hasSuffix(" at \(source)") {
             return CommandError(failure.code, what, status: failure.status)
         }
         return CommandError(failure.code, "\(what); --create creates it", status: failure.status)
+    }
+
+    /// The address or the folder of a side, as messages about a missing database name it.
+    private func address(of operand: String) -> String? {
+        guard let given = try? invocation.arguments.operand(operand) else { return nil }
+        if Invocation.isURL(given) { return (try? PeerAddress(given))?.description }
+        return (try? invocation.path(operand)).map { URL(fileURLWithPath: $0).standardizedFileURL.path }
     }
 
     private func run(_ options: ReplicationOptions) throws -> ExitStatus {
@@ -117,9 +124,9 @@ struct ReplicationCommand {
     private func explained(_ error: PeerError, _ first: ReplicationSide, _ second: ReplicationSide) -> any Error {
         if let cause = error.cause as? DatabaseError { return cause }
         let urls = [first.url, second.url].compactMap(\.self)
-        guard let url = urls.first(where: { error.message.contains($0.description) }) ?? urls.first else {
-            return error
-        }
+        // The name of a database may begin with that of the other one.
+        let named = urls.filter { error.message.contains($0.authority + $0.path) }.max { $0.path.count < $1.path.count }
+        guard let url = named ?? urls.first else { return error }
         return ClientFailure(url: url).explained(error)
     }
 }

@@ -33,6 +33,23 @@ struct ReplicationCommandTests {
         }
     }
 
+    @Test func `the message about a missing target offers to create it, whatever the name of the source`() throws {
+        try room.run("create", "shop")
+        try room.run("create", room.url("shop"))
+        for target in ["shop2", "other"] {
+            for source in ["shop", room.url("shop")] {
+                let outcome = try room.run("push", source, room.url(target))
+                #expect(outcome.status == 3, "\(outcome.errors)")
+                #expect(outcome.errors.contains("/\(target); --create creates it"), "\(outcome.errors)")
+            }
+        }
+        try room.run("create", "other")
+        let outcome = try room.run("push", "other", room.url("other"))
+        #expect(outcome.status == 3 && outcome.errors.contains("--create creates it"), "\(outcome.errors)")
+        let pulled = try room.run("pull", "other", room.url("other"))
+        #expect(pulled.status == 3 && !pulled.errors.contains("--create"), "\(pulled.errors)")
+    }
+
     @Test func `sync creates a missing database on either side if it may`() throws {
         try room.run("create", "a")
         try room.run("put", "a", "milk", #"{"count":1}"#)
