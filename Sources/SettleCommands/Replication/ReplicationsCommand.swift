@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 
 /// `settle replications`: manages stored replications, which start again automatically.
 enum ReplicationsCommand: Command {
@@ -62,9 +63,21 @@ enum ReplicationsCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let action = try invocation.arguments.action(Action.self)
+        try checkServer(try invocation.arguments.operand("DB"))
         return try invocation.withClient(serverDatabase: KeptReplications.serverDatabase) { client in
             try run(action, KeptReplications(client: client, invocation: invocation), invocation)
         }
+    }
+
+    /// Refuses the URL of a database in which a server stores no replications.
+    private static func checkServer(_ place: String) throws {
+        guard Invocation.isURL(place) else { return }
+        let url = try HTTPURL(place)
+        let own = KeptReplications.serverDatabase
+        guard let name = url.databaseName, name != own, !name.hasSuffix("/" + own) else { return }
+        throw CommandError.usage(
+            "a server stores no replications in \"\(name)\"; give the address of the server, \(url.parent), or of its "
+                + "database \(own)", verb: spec.name)
     }
 
     private static func run(

@@ -112,6 +112,19 @@ struct ReplicationsCommandTests {
         }
     }
 
+    @Test func `an ordinary database of a server stores no replication`() throws {
+        let notes = room.url("notes")
+        try room.run("create", notes)
+        for words in [["add", notes, room.url("a"), room.url("b")], ["list", notes], ["remove", notes, "x"]] {
+            let refused = try room.run(all: ["replications"] + words)
+            #expect(refused.status == 2, "\(words): \(refused)")
+            #expect(refused.errors.contains("give the address of the server, http://127.0.0.1:\(room.port),"))
+            #expect(!refused.errors.contains("secret-word"))
+        }
+        #expect(try room.run("docs", notes, "--json").output == "")
+        #expect(try room.run("replications", "list", room.url("_replicator")).status == 0)
+    }
+
     @Test func `what can't be is told, and what to do instead`() throws {
         try room.run("create", "notes")
         let server = room.url("")
