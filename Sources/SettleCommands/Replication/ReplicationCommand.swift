@@ -139,8 +139,8 @@ extension ReplicationCommand {
         "settled":N,"unsettled":N,"resyncs":N},"received":{the same},"seconds":N}, documents being the changed ones that \
         were compared; before it, under --events, {"event":"document","direction":…,"id":…,"revs":[…],"outcome":…} and, \
         under --continuous, {"event":"status","direction":…,"mode":…,"completed":N,"total":N,"written":N,"error":…}; on \
-        standard error, for each revision that was not replicated, {"id":…,"rev":…,"error":kind,"message":text,"attempts":N}; \
-        after Ctrl-C without --continuous "ok" is false, and a direction that was not begun is missing
+        standard error, for each revision that was not replicated, {"id":…,"rev":…,"error":kind,"message":text,\
+        "attempts":N}; after Ctrl-C without --continuous "ok" is false, and a direction that was not begun is missing
         """
 }
 

@@ -63,10 +63,32 @@ enum ReplicationsCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let action = try invocation.arguments.action(Action.self)
-        try checkServer(try invocation.arguments.operand("DB"))
+        let place = try invocation.arguments.operand("DB")
+        try check(invocation.arguments, action, isServer: Invocation.isURL(place))
+        try checkServer(place)
         return try invocation.withClient(serverDatabase: KeptReplications.serverDatabase) { client in
             try run(action, KeptReplications(client: client, invocation: invocation), invocation)
         }
+    }
+
+    /// Refuses options and words that the action does not take.
+    private static func check(_ arguments: Arguments, _ action: Action, isServer: Bool) throws {
+        let ofAdd = spec.options.map(\.name).filter { $0 != Option.wait.name }
+        if action != .add, let option = ofAdd.first(where: arguments.isGiven) {
+            throw CommandError.usage("\(option) is for add, not for \(action.rawValue)", verb: spec.name)
+        }
+        if isServer, arguments.flag("--store-password") {
+            throw CommandError.usage(
+                "--store-password is for folders; a server stores the passwords anyway, so leave it out",
+                verb: spec.name)
+        }
+        let surplus: String? =
+            switch action {
+            case .add: nil
+            case .list: arguments.optionalOperand("SOURCE")
+            case .pause, .resume, .remove: arguments.optionalOperand("TARGET")
+            }
+        if let surplus { throw CommandError.usage("\"\(surplus)\" is an unexpected argument", verb: spec.name) }
     }
 
     /// Refuses the URL of a database in which a server stores no replications.

@@ -125,6 +125,29 @@ struct ReplicationsCommandTests {
         #expect(try room.run("replications", "list", room.url("_replicator")).status == 0)
     }
 
+    @Test func `an option or a word that the action does not take is refused, and nothing is done`() throws {
+        try room.run("create", "notes")
+        let added = try room.run("replications", "add", "notes", "local", room.url("hub"), "--json")
+        let id = try #require(added.json["id"]?.string)
+        let server = room.url("")
+        for (words, told) in [
+            (["list", "notes", "x"], "\"x\" is an unexpected argument"),
+            (["list", "notes", "--continuous"], "--continuous is for add, not for list"),
+            (["pause", "notes", id, "77aa"], "\"77aa\" is an unexpected argument"),
+            (["resume", "notes", id, "77aa"], "\"77aa\" is an unexpected argument"),
+            (["remove", "notes", id, "77aa"], "\"77aa\" is an unexpected argument"),
+            (["pause", "notes", id, "--id", "milk"], "--id is for add, not for pause"),
+            (["remove", "notes", id, "--store-password"], "--store-password is for add, not for remove"),
+            (["add", server, room.url("a"), room.url("b"), "--store-password"], "--store-password is for folders"),
+        ] as [([String], String)] {
+            let outcome = try room.run(all: ["replications"] + words)
+            #expect(outcome.status == 2 && outcome.errors.contains(told), "\(words): \(outcome)")
+        }
+        #expect(try list("notes").map { $0["state"] } == ["pending"])
+        #expect(try list(server).isEmpty)
+        #expect(try room.run("replications", "list", "notes", "--wait", "2").status == 0)
+    }
+
     @Test func `what can't be is told, and what to do instead`() throws {
         try room.run("create", "notes")
         let server = room.url("")
