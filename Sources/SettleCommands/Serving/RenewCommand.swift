@@ -11,7 +11,8 @@ enum RenewCommand: Command {
             A database that was restored from an older copy continues to count its changes from there, and a client \
             that knows a later position would miss some of them. With a new suffix of the sequences the client starts \
             over. FOLDER is a database, or a folder of databases that no server has open, each called NAME.settle with \
-            a valid name. With --postgres the command renews all databases in a PostgreSQL, whose servers must be stopped.
+            a valid name. With --postgres the command renews all databases in a PostgreSQL, whose servers must be \
+            stopped.
 
             `settle restore` renews the sequences itself. So does a server that notices a restore: it finds another \
             file in place of a database's file, or other tables in a PostgreSQL. It can't notice a copy that was \
@@ -29,14 +30,15 @@ enum RenewCommand: Command {
         json: #"{"ok":true,"databases":N}"#)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
-        let count = try renew(invocation.arguments)
+        let count = try renew(invocation)
         try invocation.console.print(
             "\(Quantity.of(count, "database")) \(count == 1 ? "has" : "have") new sequences",
             json: ["ok": true, "databases": .number(JSONNumber(count))])
         return .success
     }
 
-    private static func renew(_ arguments: Arguments) throws -> Int {
+    private static func renew(_ invocation: Invocation) throws -> Int {
+        let arguments = invocation.arguments
         let folder = arguments.optionalOperand("FOLDER")
         if let configuration = try PostgresOptions.configuration(arguments, verb: spec.name) {
             guard folder == nil else { throw CommandError.usage("give FOLDER or --postgres", verb: spec.name) }
@@ -45,7 +47,7 @@ enum RenewCommand: Command {
         guard let folder else { throw CommandError.usage("FOLDER is missing", verb: spec.name) }
         do {
             let database = try Database.open(folder)
-            defer { database.close() }
+            defer { invocation.close(database) }
             try database.renewInstance()
             return 1
         } catch let error as DatabaseError where error.code == .notFound || error.code == .notADatabase {
@@ -61,7 +63,7 @@ enum RenewCommand: Command {
             defer { record.release() }
             for name in names {
                 let database = try store.open(name)
-                defer { database.close() }
+                defer { invocation.close(database) }
                 try database.renewInstance()
             }
             return names.count

@@ -151,15 +151,14 @@ final class BackupSource {
     private let url: HTTPURL?
     private let store: DocumentStore?
     private let record: (any ServerRecord)?
-    private let arguments: Arguments
-    private let console: Console
+    private let invocation: Invocation
 
     /// Finds the server. A folder is reserved until the object is released.
     ///
-    /// - Throws: ``CommandError`` with status `inUse` if a server has the folder, for a missing folder, and for one that has
-    ///   databases without valid names, which would be left out.
+    /// - Throws: ``CommandError`` with status `inUse` if a server has the folder, for a missing folder, and for one
+    ///   that has databases without valid names, which would be left out.
     init(_ operand: String, _ invocation: Invocation) throws {
-        (arguments, console) = (invocation.arguments, invocation.console)
+        self.invocation = invocation
         if Invocation.isURL(operand) {
             let url = try HTTPURL(operand)
             (self.url, name, store, record) = (url, url.withoutCredentials.description, nil, nil)
@@ -216,9 +215,9 @@ final class BackupSource {
     private func lend<Result>(_ name: String, _ body: (Client) throws -> Result) throws -> Result {
         guard let store else { return try body(try client(HTTPPath(segments: [name]))) }
         let database = try store.open(name)
-        defer { database.close() }
-        let server = try InProcessServer(database, path: name, console: console)
-        return try body(Client(server, path: name, console: console))
+        defer { invocation.close(database) }
+        let server = try InProcessServer(database, path: name, console: invocation.console)
+        return try body(Client(server, path: name, console: invocation.console))
     }
 
     /// Whether there is a database of a name now.
@@ -232,7 +231,7 @@ final class BackupSource {
 
     private func client(_ path: HTTPPath) throws -> Client {
         guard let url else { throw CommandError.invalid("a folder has no address") }
-        return try Client(url.appending(path), arguments: arguments, console: console)
+        return try Client(url.appending(path), arguments: invocation.arguments, console: invocation.console)
     }
 
     /// Sends a request about the server itself, not about a database.

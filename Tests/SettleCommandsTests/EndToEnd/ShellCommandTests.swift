@@ -79,6 +79,18 @@ struct ShellCommandTests {
         #expect(user.status == 0, "\(user)")
     }
 
+    @Test func `a backup and a renewal of the folder leave the database of the shell open`() throws {
+        let room = try RemoteRoom()
+        try room.room.write("", into: "data/.keep")
+        for name in ["notes", "other"] { try room.run("create", "data/\(name).settle") }
+        try room.run("put", "data/notes.settle", "milk", "{}")
+        for line in ["backup data bk", "renew data", "renew data/notes.settle"] {
+            let outcome = try room.run("shell", "data/notes.settle", input: "\(line)\ndocs\n")
+            #expect(outcome.status == 0 && outcome.errors == "", "\(line): \(outcome)")
+            #expect(outcome.lines.last?.hasPrefix("milk") == true, "\(line): \(outcome)")
+        }
+    }
+
     @Test(arguments: [
         ("a  b\tc", ["a", "b", "c"]), (#"'a b' "c\"d\e" f\ g"#, ["a b", #"c"d\e"#, "f g"]), ("a # b", ["a"]),
         ("a#b ''", ["a#b", ""]), ("x='1 2'y", ["x=1 2y"]), ("", []),
