@@ -34,7 +34,10 @@ enum BackupCommand: Command {
                 "settle backup https://admin@db.example /backup/settle --password-file pw --full --keep 4",
                 "a full backup once a week, which removes old ones"),
         ],
-        json: #"{"ok":true,"moment":text,"databases":N,"documents":N,"bytes":N,"consistent":bool,"removed":N}"#)
+        json: """
+            {"ok":bool,"moment":text,"databases":N,"documents":N,"bytes":N,"consistent":bool,"damaged":N,"removed":N}; \
+            damaged is the number of damaged revisions that were left out, and ok is false if there are any
+            """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         Interruption.watch()
@@ -59,9 +62,11 @@ enum BackupCommand: Command {
             \(Quantity.bytes(run.bytes)), as \(moment.name)
             """,
             json: [
-                "ok": true, "moment": .string(moment.name), "databases": .number(JSONNumber(moment.databases.count)),
+                "ok": .bool(run.damaged == 0), "moment": .string(moment.name),
+                "databases": .number(JSONNumber(moment.databases.count)),
                 "documents": .number(JSONNumber(run.documents)), "bytes": .number(JSONNumber(run.bytes)),
-                "consistent": .bool(isConsistent), "removed": .number(JSONNumber(removed)),
+                "consistent": .bool(isConsistent), "damaged": .number(JSONNumber(run.damaged)),
+                "removed": .number(JSONNumber(removed)),
             ])
         guard run.damaged == 0 else {
             throw CommandError(

@@ -171,6 +171,18 @@ import Testing
         #expect(try export("two/db.settle") == export(remote.url()))
     }
 
+    @Test func `the result of a backup that is not whole says so, and counts what is damaged`() throws {
+        try fill()
+        let whole = try backUp()
+        #expect(whole["ok"] == true && whole["damaged"] == 0, "\(whole)")
+        let database = try remote.server.state.databases.open("db")
+        try SQLiteConnection(path: (database.path ?? "") + "/database.sqlite").execute(
+            "UPDATE documents SET body = CAST('{\"x\":1}' AS BLOB) WHERE id = CAST('file' AS BLOB)")
+        let outcome = try remote.run("backup", remote.url(""), "backup", "--full", "--json")
+        #expect(outcome.status == 7 && outcome.json["ok"] == false, "\(outcome)")
+        #expect((outcome.json["damaged"]?.int ?? 0) > 0, "\(outcome)")
+    }
+
     @Test func `a damaged backup is named and not restored`() throws {
         try fill()
         let moment = try #require(try backUp()["moment"]?.string)
