@@ -44,10 +44,10 @@ enum ExportCommand: Command {
         Interruption.watch()
         let columns = try invocation.arguments.columns()
         let form = try invocation.arguments.choice("--as", ExportForm.ndjson)
-        if form.hasPlainContents, invocation.arguments.flag("--local") {
+        if form != .ndjson, invocation.arguments.flag("--local") {
             throw CommandError.usage("--local is for JSON lines, and not for --as \(form.rawValue)", verb: spec.name)
         }
-        if form.hasPlainContents { try invocation.arguments.refuse("--as", with: "--csv") }
+        if form != .csv { try invocation.arguments.refuse("--as", with: "--csv") }
         if invocation.arguments.flag("--csv") || form == .csv {
             try invocation.arguments.refuse("--csv", with: "--local")
             return try invocation.withClient { client in

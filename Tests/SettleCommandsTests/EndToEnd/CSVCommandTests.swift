@@ -46,6 +46,20 @@ struct CSVCommandTests {
         #expect(try room.run("docs", "db", "--csv", "--json").status == 2)
     }
 
+    @Test func `options of an export that a table can't follow are refused`() throws {
+        let room = try Room()
+        try room.run("create", "db")
+        try room.run("put", "db", "a", "{}")
+        for words in [
+            ["--as", "csv", "--local"], ["--csv", "--local"], ["--csv", "--as", "ndjson"], ["--csv", "--as", "pouchdb"],
+        ] {
+            let outcome = try room.run(all: ["export", "db"] + words)
+            #expect(outcome.status == 2 && outcome.output == "", "\(words): \(outcome)")
+            #expect(outcome.errors.contains(words[0] == "--as" ? "--local" : "--csv"), "\(words): \(outcome)")
+        }
+        #expect(try room.run("export", "db", "--csv", "--as", "csv").output == "_id\na\n")
+    }
+
     @Test func `members that only later documents have are named`() throws {
         let room = try Room()
         let lines = (0..<1200).map { "{\"_id\":\"\(1000 + $0)\",\"\($0 == 1100 ? "late" : "n")\":\($0)}\n" }
