@@ -30,21 +30,11 @@ struct DocumentEditing {
     func run() throws -> Outcome {
         let start = try read(after: nil, at: try invocation.revision())
         var files = [try TextEditor(EditedText(id, on: start).text)]
-        let untouched = try files[0].text
         do {
             let outcome = try edit(start, &files)
             for file in files { file.remove() }
             return outcome
-        } catch {
-            let failure = CommandError(error)
-            if files.count == 1, (try? files[0].text) == untouched {
-                files[0].remove()
-                throw failure
-            }
-            let paths = files.map(\.path).joined(separator: " and ")
-            throw CommandError(
-                failure.code, "\(failure.message); your text is kept in \(paths)", status: failure.status)
-        }
+        } catch { throw TextEditor.keeping(files, after: error) }
     }
 
     private func edit(_ start: Document?, _ files: inout [TextEditor]) throws -> Outcome {

@@ -74,7 +74,8 @@ struct OfflineSyncRun {
     enum Decision {
         case mine
         case theirs
-        case edit(DocumentBody)
+        /// The file keeps the text until the document is stored.
+        case edit(DocumentBody, TextEditor)
         case skip
 
         var name: String {
@@ -106,7 +107,11 @@ struct OfflineSyncRun {
             case .skip: return try finish(status, before, journal)
             case .mine: try wait { try await session.replace(with: conflict.new?.body) }
             case .theirs: try wait { try await session.discard() }
-            case .edit(let body): try wait { try await session.replace(with: body) }
+            case .edit(let body, let file):
+                do { try wait { try await session.replace(with: body) } } catch {
+                    throw TextEditor.keeping([file], after: error)
+                }
+                file.remove()
             }
             status = try wait { try await session.goOnline() }
         }
@@ -165,17 +170,23 @@ struct OfflineSyncRun {
             switch answer?.first {
             case "m": return .mine
             case "t": return .theirs
-            case "e": return .edit(try edited(conflict))
+            case "e": return try edited(conflict)
             case "s", nil: return .skip
             default: continue
             }
         }
     }
 
-    private func edited(_ conflict: OfflineConflict) throws -> DocumentBody {
+    private func edited(_ conflict: OfflineConflict) throws -> Decision {
         let body = conflict.new?.body ?? conflict.server ?? .empty
-        let editor = try TextEditor(body.json.prettyPrinted + "\n")
-        defer { editor.remove() }
-        return try DocumentBody(parsing: try editor.edit())
+        let file = try TextEditor(body.json.prettyPrinted + "\n")
+        while true {
+            do { return .edit(try DocumentBody(parsing: try file.edit()), file) } catch {
+                let failure = CommandError(error)
+                guard failure.status == .refused, TextEditor.wantsAnotherTry(after: failure, console) else {
+                    throw TextEditor.keeping([file], after: failure)
+                }
+            }
+        }
     }
 }

@@ -5,9 +5,12 @@ internal import SettlePlatform
 struct TextEditor {
     /// The file's path.
     let path: String
+    /// The text that the user was given.
+    private let original: String
 
     /// Creates a file with a text.
     init(_ text: String) throws {
+        original = text
         let folder = Self.variable("TMPDIR") ?? "/tmp"
         var template = Array("\(folder)/settle-XXXXXX.json".utf8CString)
         let descriptor = mkstemps(&template, 5)
@@ -46,6 +49,20 @@ struct TextEditor {
 
     /// Removes the file.
     func remove() { unlink(path) }
+
+    /// The failure to store an edited text, whose files stay: the message names them.
+    ///
+    /// A single file is removed if the user has changed nothing.
+    static func keeping(_ files: [TextEditor], after error: any Error) -> CommandError {
+        let failure = CommandError(error)
+        if files.count == 1, (try? files[0].text) == files[0].original {
+            files[0].remove()
+            return failure
+        }
+        let paths = files.map(\.path).joined(separator: " and ")
+        return CommandError(
+            failure.code, "\(failure.message); your text is kept in \(paths)", status: failure.status)
+    }
 
     private static func variable(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }

@@ -67,6 +67,22 @@ struct OfflineSyncCommandTests {
         #expect(try counts() == [7, 7])
     }
 
+    @Test(arguments: [(#"echo '{"count" 9}' >"$1""#, 5), (#"echo '{"count":9}' >"$1"; exit 3"#, 1)])
+    func `a text that can't be stored is kept, and the message names its file`(script: String, status: Int) throws {
+        try quarrel()
+        try room.room.write(script, to: "editor.sh")
+        let folder = room.room.folder.path
+        let outcome = try room.run(
+            "offline-sync", "a", room.url("shop"), "--on-conflict", "ask", input: "e\n",
+            environment: ["VISUAL": "", "EDITOR": "sh editor.sh", "TMPDIR": folder])
+        #expect(Int(outcome.status) == status, "\(outcome)")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+        let kept = try #require(files.first { $0.hasPrefix("settle-") && $0.hasSuffix(".json") })
+        #expect(outcome.errors.contains("kept in \(room.room.path(kept))"), "\(outcome.errors)")
+        #expect(String(decoding: try room.room.contents(of: kept), as: UTF8.self).contains("9}"))
+        #expect(try counts() == [2, 3])
+    }
+
     @Test func `invalid options are reported`() throws {
         #expect(try room.run("offline-sync", "a", "b").status == 2)
         try room.run("create", "plain")
