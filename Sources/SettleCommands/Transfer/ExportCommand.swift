@@ -8,7 +8,8 @@ enum ExportCommand: Command {
             Each leaf revision is a line, with its history and its attachments; conflicts and tombstones too. `settle \
             import` restores the same documents: same revisions, same winners, same bytes. Bodies of other revisions \
             are not exported. A file gets its name when it is complete; a symbolic link is followed, and a device or a pipe \
-            is written into.
+            is written into. An export is the state at one point in time, unless a server's database is written to \
+            throughout; a warning then says so.
             --as couchbackup and --as pouchdb write what couchrestore and PouchDB's load read: with histories, conflicts, \
             tombstones and attachments, without local documents. `settle import` reads each of them.
             --csv, or --as csv, writes a table of the documents as apps see them, without design documents: nested members by their \
@@ -36,7 +37,7 @@ enum ExportCommand: Command {
         ],
         json: """
             {"documents":N,"revisions":N,"attachments":N,"local":N,"bytes":N,"seconds":N}, on standard error when the \
-            export goes to standard output
+            export goes to standard output. On standard error {"warning":text}
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
@@ -62,7 +63,8 @@ enum ExportCommand: Command {
             let info = try remote.info()
             let total = (info["doc_count"]?.int ?? 0, info["doc_del_count"]?.int ?? 0)
             return try export(total, to: path, invocation) { exporter, options, progress in
-                try RemoteExport(remote: remote, options: options).run(exporter, progress: progress)
+                let end = try RemoteExport(remote: remote, options: options).run(exporter, progress: progress)
+                if !end.isConsistent { warnOfWrites(to: remote.name, invocation.console) }
             }
         }
         return try invocation.withDatabase { database in
@@ -71,6 +73,14 @@ enum ExportCommand: Command {
                 try exporter.run(database, progress: progress)
             }
         }
+    }
+
+    private static func warnOfWrites(to name: String, _ console: Console) {
+        let text = """
+            \(name) was written to throughout the export, so the export is not the state at one point in time; repeat it \
+            when less is written
+            """
+        console.complain("settle: \(text)", json: ["warning": .string(text)])
     }
 
     private typealias Run = (Exporter, Exporter.Options, _ progress: @escaping (Exporter.Counts) -> Void) throws -> Void

@@ -28,10 +28,11 @@ struct RemoteExport {
     }
 
     /// Writes all documents, in the order of the last changes.
-    func run(_ exporter: Exporter, progress: @escaping (Exporter.Counts) -> Void) throws {
-        _ = try runDocuments(exporter, from: .start, progress: progress)
+    func run(_ exporter: Exporter, progress: @escaping (Exporter.Counts) -> Void) throws -> End {
+        let end = try runDocuments(exporter, from: .start, progress: progress)
         if options.includesLocal { try runLocals(exporter) }
         try exporter.finish()
+        return end
     }
 
     /// Writes the documents that were changed after a position, in the order of the last changes.

@@ -1,7 +1,10 @@
 import Foundation
 import Settle
+import SettlePlatform
 import SettleTesting
 import Testing
+
+@testable import SettleServer
 
 /// Long operations at a server, and how they end.
 struct RemoteFeedTests {
@@ -65,6 +68,37 @@ struct RemoteFeedTests {
         // Large attachments are sent concurrently, in any order.
         let twin = try remote.room.contents(of: "twin.jsonl").split(separator: 10)
         #expect(try Set(twin) == Set(remote.room.contents(of: "there.jsonl").split(separator: 10)))
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `an export of a database that is written to all the time warns that it is not one state`() throws {
+        let remote = try RemoteRoom()
+        try remote.run("create", remote.url())
+        let database = try remote.server.state.databases.open("db")
+        let written = Guarded(0)
+        // More documents than a server reads from one state are changed before each page.
+        let plan = FaultPlan("writes before each page") { _, _ in
+            let first = written.withLock { number in
+                number += 20
+                return number - 20
+            }
+            try? database.transaction {
+                for number in first..<first + 20 {
+                    try database.save(
+                        Document(id: DocumentID(unchecked: "d\(number)"), body: ["n": .number(JSONNumber(number))]),
+                        onConflict: .lastWriteWins)
+                }
+            }
+            return .none
+        }
+        let proxy = try FaultProxy(to: remote.server.port, plan: plan.only(on: "_changes"))
+        let busy = try remote.run("export", remote.url("db", behind: proxy), "busy.jsonl", "--json")
+        #expect(busy.status == 0 && busy.json["documents"] != nil, "\(busy)")
+        #expect(
+            busy.error["warning"]?.string?.contains("is not the state at one point in time") == true, "\(busy.errors)")
+        proxy.follow(.none)
+        let quiet = try remote.run("export", remote.url("db", behind: proxy), "quiet.jsonl", "--json")
+        #expect(quiet.status == 0 && quiet.errors == "", "\(quiet)")
     }
 
     @Test func `the tool waits for a compaction unless told otherwise`() throws {
