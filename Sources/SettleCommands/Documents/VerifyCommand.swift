@@ -6,7 +6,7 @@ enum VerifyCommand: Command {
         "verify", "check every revision, body, attachment and index",
         discussion: """
             Nothing is changed. In a folder of `settle backup`, all files are compared with their digests. Problems \
-            are written to standard error, one per line, and the exit code is 7.
+            are written to standard error, one per line, unless --json was given, and the exit code is 7.
             """,
         operands: [.folder],
         examples: [
@@ -14,7 +14,10 @@ enum VerifyCommand: Command {
             CommandSpec.Example(
                 "settle verify groceries --quiet && cp -r groceries /backup/", "copies it only if it is"),
         ],
-        json: #"{"ok":bool,"documents":N,"revisions":N,"bodies":N,"attachments":N,"problems":[text …]}"#)
+        json: """
+            {"ok":bool,"documents":N,"revisions":N,"bodies":N,"attachments":N,"problems":[text …]}; of a folder of backups \
+            {"ok":bool,"moments":[name …],"files":N,"problems":[text …]}
+            """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let path = try invocation.path()
@@ -52,7 +55,8 @@ enum VerifyCommand: Command {
             bytes += file.bytes
             if let problem = backup.problem(of: file) { problems.append(problem) }
         }
-        for problem in problems { console.complain(problem, json: .null) }
+        // With --json they are part of the result.
+        if !console.isJSON { for problem in problems { console.complain(problem, json: .null) } }
         let verdict = problems.isEmpty ? console.styled("Sound", .green) : console.styled("Damaged", .red)
         try console.print(
             "\(verdict): \(Quantity.of(moments.count, "backup")) of \(Quantity.bytes(bytes)) checked",

@@ -192,6 +192,10 @@ import Testing
         try data.write(to: URL(filePath: file))
         let report = try room.run("verify", "backup")
         #expect(report.status == 7 && report.errors.contains("db.jsonl is damaged"))
+        let json = try room.run("verify", "backup", "--json")
+        #expect(json.status == 7 && json.errors == "" && json.json["ok"] == false, "\(json)")
+        #expect(json.json["problems"]?[0]?.string?.contains("db.jsonl is damaged") == true, "\(json)")
+        #expect(json.json["moments"] == [.string(moment)] && (json.json["files"]?.int ?? 0) > 1, "\(json)")
         #expect(try room.run("restore", "backup", "new").status == 7)
         #expect(!FileManager.default.fileExists(atPath: room.path("new/db.settle")))
     }
