@@ -9,8 +9,19 @@ struct ConflictEditing {
     /// The policy that makes the proposal.
     let policy: ConflictPolicy
 
-    /// Asks the user for a document, and returns the leaves that were shown; `nil` if there is no conflict.
-    func ask() throws -> (leaves: Set<RevisionID?>, order: SettlementOrder)? {
+    /// What the user has decided.
+    struct Answer {
+        /// The leaves that were shown.
+        let leaves: Set<RevisionID?>
+        let order: SettlementOrder
+        /// The file of the text, which stays until the document is stored.
+        let file: TextEditor
+    }
+
+    /// Asks the user for a document; `nil` if there is no conflict.
+    ///
+    /// - Throws: ``CommandError``. If the user has typed something, the message names the file that keeps it.
+    func ask() throws -> Answer? {
         let read = try invocation.withClient(warns: false) { client -> (Conflict, SettlementPreview?)? in
             try PolicyOptions.refuseSides(policy, at: client)
             let state = try client.state(of: id, .bases)
@@ -19,23 +30,24 @@ struct ConflictEditing {
         guard let (conflict, preview) = read else { return nil }
         let file = ConflictFile(conflict, preview)
         let editor = try TextEditor(file.text)
+        let given: SettlementOrder?
+        do { given = try edited(file, in: editor) } catch { throw TextEditor.keeping([editor], after: error) }
+        guard let order = given else {
+            editor.remove()
+            throw CommandError(
+                "aborted", "the text was not changed, so nothing is written; --policy accepts a proposal unchanged",
+                status: .failure)
+        }
+        return Answer(leaves: Set(conflict.leaves.map(\.revision)), order: order, file: editor)
+    }
+
+    /// Lets the user edit a text until it is a document; `nil` if it is unchanged or empty.
+    private func edited(_ file: ConflictFile, in editor: TextEditor) throws -> SettlementOrder? {
         while true {
-            do {
-                guard let order = try file.order(from: editor.edit()) else {
-                    editor.remove()
-                    throw CommandError(
-                        "aborted",
-                        "the text was not changed, so nothing is written; --policy accepts a proposal unchanged",
-                        status: .failure)
-                }
-                editor.remove()
-                return (Set(conflict.leaves.map(\.revision)), order)
-            } catch let error as CommandError where error.status == .refused {
-                guard TextEditor.wantsAnotherTry(after: error, invocation.console) else {
-                    throw CommandError(
-                        error.code, "\(error.message); nothing was written, and the text is kept in \(editor.path)",
-                        status: error.status)
-                }
+            do { return try file.order(from: editor.edit()) } catch let error as CommandError
+                where error.status == .refused
+            {
+                guard TextEditor.wantsAnotherTry(after: error, invocation.console) else { throw error }
             }
         }
     }

@@ -11,7 +11,7 @@ enum ResolveCommand: Command {
             revisions, so all copies of a database may be settled at once. A conflict that is already settled is not a \
             failure. A failed conflict does not stop the others; the exit code is then 1.
             Rules without a policy mean threeWayMerge. --edit opens the policy's proposal in $VISUAL or $EDITOR, with \
-            all versions below.
+            all versions below. A text that can't be stored is not lost: the message names the file that keeps it.
             """,
         operands: [.database, Operand("ID", isOptional: true, "the id of a document, unless --all is given")],
         options: [Option("--all", "settle every conflict of the database, by a policy")] + PolicyOptions.options + [
@@ -91,26 +91,40 @@ enum ResolveCommand: Command {
     private static func edit(_ id: DocumentID, _ policy: ConflictPolicy, _ invocation: Invocation) throws -> ExitStatus
     {
         let answer = try ConflictEditing(id: id, invocation: invocation, policy: policy).ask()
-        return try invocation.withClient(warns: false) { client in
-            let state = try client.state(of: id, .bases)
-            if let answer, let conflict = try state.conflict(),
-                answer.leaves != Set(conflict.leaves.map(\.revision))
-            {
-                throw CommandError("conflict", "\"\(id)\" was changed meanwhile; try again", status: .conflict)
+        do {
+            return try invocation.withClient(warns: false) { client in
+                let state = try client.state(of: id, .bases)
+                if let answer, let conflict = try state.conflict(),
+                    answer.leaves != Set(conflict.leaves.map(\.revision))
+                {
+                    throw CommandError("conflict", "\"\(id)\" was changed meanwhile; try again", status: .conflict)
+                }
+                return try settle(
+                    state, by: answer?.order ?? .leave, "as edited", text: answer?.file, client, invocation)
             }
-            return try settle(state, by: answer?.order ?? .leave, "as edited", client, invocation)
+        } catch {
+            guard let answer else { throw error }
+            throw TextEditor.keeping([answer.file], after: error)
         }
     }
 
+    /// Settles the conflict of a document, or shows how.
+    ///
+    /// - Parameters:
+    ///   - given: The document.
+    ///   - order: What decides.
+    ///   - how: What the output says about it; `nil` for the reason that the policy gives.
+    ///   - text: The file of the text that the user has edited; it stays if there was nothing to settle any more.
     private static func settle(
-        _ given: DocumentState, by order: SettlementOrder, _ how: String?, _ client: Client,
-        _ invocation: Invocation
+        _ given: DocumentState, by order: SettlementOrder, _ how: String?, text file: TextEditor? = nil,
+        _ client: Client, _ invocation: Invocation
     ) throws -> ExitStatus {
         var state = given
         let (id, policy, console) = (state.id, order.policy, invocation.console)
         guard let conflict = try state.conflict() else {
             if state.tree.isEmpty { throw state.missing }
             try console.print("\(id): not in conflict", json: SettlementJSON.nothing(id))
+            if let file { complainOfUnstored(file, id, console) }
             return .success
         }
         if invocation.arguments.flag("--dry-run") {
@@ -127,6 +141,7 @@ enum ResolveCommand: Command {
                     policy: policy, preview: preview, width: console.width, styled: console.styled, reason: how)
                 for line in text.lines { try console.print(line) }
             }
+            file?.remove()
             return .success
         }
         let answer = try client.settle(&state, by: order)
@@ -142,7 +157,16 @@ enum ResolveCommand: Command {
             default: undecided(id, policy)
             }
         try console.print(text, json: answer)
+        if let file {
+            if answer["outcome"]?.string == "settled" { file.remove() } else { complainOfUnstored(file, id, console) }
+        }
         return .success
+    }
+
+    /// Says that a text was not needed any more, and where it is.
+    private static func complainOfUnstored(_ file: TextEditor, _ id: DocumentID, _ console: Console) {
+        let message = "\"\(id)\" was settled meanwhile, so nothing was written; your text is kept in \(file.path)"
+        console.complain("settle: \(message)", json: ["warning": .string(message)])
     }
 
     private static func undecided(_ id: DocumentID, _ policy: ConflictPolicy) -> String {

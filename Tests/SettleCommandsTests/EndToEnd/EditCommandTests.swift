@@ -78,6 +78,22 @@ struct EditCommandTests {
             """
         let outcome = try edit(script)
         #expect(outcome.status == 0 && outcome.line == "milk: not in conflict")
+        let kept = try #require(try keptFiles.first)
+        #expect(outcome.errors.contains("kept in \(room.path(kept))"), "\(outcome.errors)")
+        #expect(String(decoding: try room.contents(of: kept), as: UTF8.self) == "{\"v\":2}\n")
+    }
+
+    @Test func `a text that is not stored is kept in the file that the message names`() throws {
+        let change = "'\(try Room.tool().path)' put a milk '{\"v\":1}' --force >/dev/null || exit 1"
+        for (script, status) in [("\(change); echo '{\"v\":2}' >\"$1\"", 4), (#"echo '{"v":2}' >"$1"; exit 3"#, 1)] {
+            let outcome = try edit(script)
+            #expect(Int(outcome.status) == status, "\(outcome)")
+            let kept = try #require(try keptFiles.first)
+            #expect(outcome.errors.contains("kept in \(room.path(kept))"), "\(outcome.errors)")
+            #expect(String(decoding: try room.contents(of: kept), as: UTF8.self) == "{\"v\":2}\n")
+            try FileManager.default.removeItem(atPath: room.path(kept))
+        }
+        #expect(try room.run("conflicts", "a", "--json").lines.count == 2)
     }
 
     @Test func `an edit can be previewed without writing`() throws {
