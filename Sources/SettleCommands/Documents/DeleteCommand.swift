@@ -6,7 +6,8 @@ enum DeleteCommand: Command {
         "delete", "delete a document, and write the revision of its tombstone",
         discussion: """
             The deletion replicates. In a document with conflicts only the leaf of the given revision is deleted. To \
-            remove a document from this database only, see `settle purge`.
+            remove a document from this database only, see `settle purge`. A document whose id starts with _local/ is \
+            removed without a tombstone; of these the last write wins, and --rev, --force and --keep are refused.
             """,
         operands: [.database, .document],
         options: [
@@ -25,9 +26,10 @@ enum DeleteCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let arguments = invocation.arguments
         let id = try invocation.documentID()
+        try invocation.refuse(["--rev", "--force", "--keep"], ofLocal: id)
         try arguments.refuse("--force", with: "--rev")
         let revision = try invocation.revision()
-        let written = try invocation.retrying(arguments.flag("--force")) {
+        let written = try invocation.retrying(arguments.flag("--force") || id.isLocal) {
             try invocation.withClient { client in
                 if id.isLocal { return try deleteLocal(id, client) }
                 let document = try document(client.state(of: id), revision, arguments)

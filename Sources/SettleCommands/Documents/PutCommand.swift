@@ -9,7 +9,9 @@ enum PutCommand: Command {
         discussion: """
             An existing document is edited at the revision given by --rev, or by the _rev of the JSON; if that is not \
             the current revision, nothing is written and the exit code is 4. Attachments are kept unless the JSON has \
-            _attachments. Documents whose ids start with _local/ never replicate.
+            _attachments.
+            Documents whose ids start with _local/ never replicate. Of these the last write wins: --rev, --force and \
+            --allow-conflict are refused, and a _rev of the JSON is ignored, so that the output of `get` can be saved.
             """,
         operands: [
             .database, .document,
@@ -34,6 +36,7 @@ enum PutCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let arguments = invocation.arguments
         let id = try invocation.documentID()
+        try invocation.refuse(["--rev", "--force", "--allow-conflict"], ofLocal: id)
         try arguments.refuse("--force", with: "--allow-conflict")
         try arguments.refuse("--force", with: "--rev")
         let given = try GivenDocument(try bytes(invocation), id: id)
@@ -41,7 +44,7 @@ enum PutCommand: Command {
         if arguments.flag("--allow-conflict"), revision == nil {
             throw CommandError.usage("--allow-conflict needs --rev", verb: "put")
         }
-        let written = try invocation.retrying(arguments.flag("--force")) {
+        let written = try invocation.retrying(arguments.flag("--force") || id.isLocal) {
             try invocation.withClient { client in
                 if id.isLocal { return try client.saveLocalDocument(id, given.body) }
                 let state = try client.state(of: id, with: revision.map { [$0] } ?? [])
@@ -77,5 +80,17 @@ enum PutCommand: Command {
         let input = ByteInput()
         if input.isTerminal { invocation.console.complain("Type the document, then Ctrl-D.", json: [:]) }
         return try input.readAll()
+    }
+}
+
+extension Invocation {
+    /// Refuses options that mean nothing for a local document.
+    ///
+    /// - Throws: ``CommandError`` with status `usage`.
+    func refuse(_ options: [String], ofLocal id: DocumentID) throws {
+        guard id.isLocal, let option = options.first(where: arguments.isGiven) else { return }
+        throw CommandError.usage(
+            "\(id) is a local document, without history and attachments, whose last write wins; leave out \(option)",
+            verb: arguments.verb)
     }
 }

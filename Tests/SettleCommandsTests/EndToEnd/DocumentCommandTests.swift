@@ -156,6 +156,22 @@ struct DocumentCommandTests {
         #expect(try room.run("get", "g", "_local/x").status == 3)
     }
 
+    @Test func `of a local document the last write wins, and options that mean nothing for it are refused`() throws {
+        let first = try room.run("put", "g", "_local/x", #"{"v":1}"#).line
+        for words in [["--rev", first], ["--force"], ["--rev", "1-a", "--allow-conflict"]] {
+            let put = try room.run(all: ["put", "g", "_local/x", #"{"v":2}"#] + words)
+            #expect(put.status == 2 && put.errors.contains("leave out \(words[0])"), "\(put)")
+        }
+        for words in [["--rev", first], ["--force"], ["--keep", "v"]] {
+            let deleted = try room.run(all: ["delete", "g", "_local/x"] + words)
+            #expect(deleted.status == 2 && deleted.errors.contains("leave out \(words[0])"), "\(deleted)")
+        }
+        let read = try room.run("get", "g", "_local/x").output
+        #expect(try room.run("put", "g", "_local/x", #"{"v":2}"#).line == "0-2")
+        #expect(try room.run("put", "g", "_local/x", input: read).line == "0-3")
+        #expect(try room.run("get", "g", "_local/x").json["v"] == 1)
+    }
+
     @Test func `changes are listed in order`() throws {
         let a = try room.run("put", "g", "a", #"{"v":1}"#).line
         try room.run("put", "g", "b", "{}")
