@@ -8,7 +8,7 @@ enum GetCommand: Command {
         "get", "show a document, or the content of an attachment",
         discussion: """
             The document is printed on several lines on a terminal, else on one; a deleted one only with --rev. `put` \
-            accepts the output of `get`.
+            accepts the output of `get`. A local document, whose id starts with _local/, takes no option but --output.
             """,
         operands: [.database, .document],
         options: [
@@ -30,6 +30,7 @@ enum GetCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let arguments = invocation.arguments
         let id = try invocation.documentID()
+        try invocation.refuse(["--rev", "--revs", "--conflicts", "--attachments", "--attachment"], ofLocal: id)
         let revision = try invocation.revision()
         return try invocation.withClient { client in
             if id.isLocal { return try showLocal(id, client, invocation) }
@@ -51,15 +52,7 @@ enum GetCommand: Command {
             }
             let hasConflicts = arguments.flag("--conflicts")
             let others = hasConflicts ? conflicts(of: state.tree, besides: document.revision) : []
-            let bytes = shape.bytes(.bodyLate, others: others)
-            if let path = arguments.text("--output"), path != "-" {
-                let file = try ByteOutput(path: path)
-                try file.write(bytes + [UInt8(ascii: "\n")])
-                try file.finish()
-            } else {
-                try invocation.console.print(document: bytes)
-            }
-            return .success
+            return try write(document: shape.bytes(.bodyLate, others: others), invocation)
         }
     }
 
@@ -86,6 +79,18 @@ enum GetCommand: Command {
             + member("_deleted_conflicts", others.filter(\.isDeleted))
     }
 
+    /// Prints a document, or writes it to the file of `--output`.
+    private static func write(document bytes: [UInt8], _ invocation: Invocation) throws -> ExitStatus {
+        if let path = invocation.arguments.text("--output"), path != "-" {
+            let file = try ByteOutput(path: path)
+            try file.write(bytes + [UInt8(ascii: "\n")])
+            try file.finish()
+        } else {
+            try invocation.console.print(document: bytes)
+        }
+        return .success
+    }
+
     private static func write(
         attachment name: String, of document: Document, _ client: Client, _ invocation: Invocation
     ) throws -> ExitStatus {
@@ -108,7 +113,6 @@ enum GetCommand: Command {
             throw CommandError.notFound("there is no document \"\(id)\"")
         }
         let document = WireDocument(id: id.string, revision: .impossible(local.revision), body: local.body)
-        try invocation.console.print(document: document.bytes(.bodyLate))
-        return .success
+        return try write(document: document.bytes(.bodyLate), invocation)
     }
 }

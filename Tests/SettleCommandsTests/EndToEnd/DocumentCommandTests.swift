@@ -172,6 +172,17 @@ struct DocumentCommandTests {
         #expect(try room.run("get", "g", "_local/x").json["v"] == 1)
     }
 
+    @Test func `a local document is written to a file, and has no other revisions and no attachments`() throws {
+        try room.run("put", "g", "_local/x", #"{"v":1}"#)
+        let shown = try room.run("get", "g", "_local/x").output
+        #expect(try room.run("get", "g", "_local/x", "-o", "x.json").output == "")
+        #expect(String(decoding: try room.contents(of: "x.json"), as: UTF8.self) == shown)
+        for words in [["--rev", "0-1"], ["--revs"], ["--conflicts"], ["--attachments"], ["--attachment", "a"]] {
+            let refused = try room.run(all: ["get", "g", "_local/x"] + words)
+            #expect(refused.status == 2 && refused.errors.contains("leave out \(words[0])"), "\(refused)")
+        }
+    }
+
     @Test func `changes are listed in order`() throws {
         let a = try room.run("put", "g", "a", #"{"v":1}"#).line
         try room.run("put", "g", "b", "{}")
