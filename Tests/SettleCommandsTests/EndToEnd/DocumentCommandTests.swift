@@ -202,4 +202,19 @@ struct DocumentCommandTests {
         #expect(try room.run("get", "g", "a").status == 3)
         #expect(try room.run("purge", "g", "a").status == 3)
     }
+
+    @Test func `a revision that can't be purged is named, and the others are purged`() throws {
+        let first = try room.run("put", "g", "a", #"{"v":1}"#).line
+        let second = try room.run("put", "g", "a", #"{"v":2}"#, "--rev", first).line
+        let other = try room.run("put", "g", "a", #"{"v":3}"#, "--rev", first, "--allow-conflict").line
+        let none = try room.run("purge", "g", "a", "--rev", "2-a")
+        #expect(none.status == 3 && none.output == "")
+        let some = try room.run("purge", "g", "a", "--rev", other, "--rev", "2-a", "--json")
+        #expect(some.status == 1 && some.json["ok"] == false && some.json["purged"] == [.string(other)], "\(some)")
+        #expect(some.json["missing"] == ["2-a"] && some.error["rev"] == "2-a", "\(some)")
+        #expect(try room.run("get", "g", "a").json["v"] == 2)
+        let rest = try room.run("purge", "g", "a", "--rev", first, "--rev", second)
+        #expect(rest.status == 1 && rest.line == "purged \(second)", "\(rest)")
+        #expect(rest.errors.contains("\(first) is not a leaf of \"a\""), "\(rest.errors)")
+    }
 }
