@@ -15,8 +15,8 @@ enum VerifyCommand: Command {
                 "settle verify groceries --quiet && cp -r groceries /backup/", "copies it only if it is"),
         ],
         json: """
-            {"ok":bool,"documents":N,"revisions":N,"bodies":N,"attachments":N,"problems":[text …]}; of a folder of backups \
-            {"ok":bool,"moments":[name …],"files":N,"problems":[text …]}
+            {"ok":bool,"documents":N,"revisions":N,"bodies":N,"attachments":N,"problems":[text …]}; of a folder of \
+            backups {"ok":bool,"moments":[name …],"files":N,"problems":[text …]}
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {

@@ -147,6 +147,15 @@ enum ShellWords {
         return String(word.flatMap { special.contains($0) || $0.isWhitespace ? ["\\", $0] : [$0] })
     }
 
+    /// A word as it is typed at the prompt of the system's shell, for commands in messages.
+    static func typed(_ word: String) -> String {
+        let isPlain = word.utf8.allSatisfy {
+            (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+                || "_.-/:%".utf8.contains($0)
+        }
+        return isPlain ? word : "'\(word.replacing("'", with: "'\\''"))'"
+    }
+
     private static func failure(_ message: String) -> CommandError { .usage("\(message) in this line", verb: "shell") }
 }
 

@@ -77,8 +77,8 @@ enum ExportCommand: Command {
 
     private static func warnOfWrites(to name: String, _ console: Console) {
         let text = """
-            \(name) was written to throughout the export, so the export is not the state at one point in time; repeat it \
-            when less is written
+            \(name) was written to throughout the export, so the export is not the state at one point in time; \
+            repeat it when less is written
             """
         console.complain("settle: \(text)", json: ["warning": .string(text)])
     }

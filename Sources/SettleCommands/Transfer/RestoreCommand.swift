@@ -3,6 +3,7 @@ import SettleCore
 import SettleDatabase
 internal import SettleHTTP
 internal import SettleImport
+internal import SettlePlatform
 import SettlePostgres
 internal import SettleServer
 
@@ -15,6 +16,9 @@ enum RestoreCommand: Command {
             --at. FOLDER must not have any of the databases, or the settings of a server. All files are compared with \
             their digests first, and each database is verified at the end. With --postgres the databases go into a \
             PostgreSQL.
+
+            A restore that fails or is interrupted deletes nothing. The message names the database that is incomplete, \
+            and the commands that delete what is there, so that the restore can be repeated.
 
             Update sequences get a new suffix, so that readers of changes start over. Documents of _replicator are \
             restored too: a server of FOLDER starts these replications.
@@ -64,18 +68,31 @@ enum RestoreCommand: Command {
                 "exists", "\(store.place) has the settings of a server; give a new folder", status: .conflict)
         }
         for (name, _) in entries where try store.contains(name) {
-            throw CommandError("exists", "there is a database \"\(name)\" at \(store.place)", status: .conflict)
+            throw CommandError(
+                "exists",
+                """
+                there is a database "\(name)" at \(store.place); give a new place. If a restore that did not finish \
+                has left it there, delete it with `\(drop(name, in: store))`, and repeat
+                """, status: .conflict)
         }
         let bar = ProgressBar(console)
         defer { bar.finish() }
-        var revisions = 0
-        for (index, (name, entry)) in entries.enumerated() {
-            bar.update("Restoring", fraction: Double(index) / Double(entries.count), name)
-            revisions += try restore(name, entry, folder, try store.create(name), console)
-        }
-        if let server {
-            _ = try record.write(
-                try ByteInput.open("\(folder.path)/\(server.path)").readAll(), replacing: old?.version)
+        var (revisions, done) = (0, [String]())
+        do {
+            for (index, (name, entry)) in entries.enumerated() {
+                try Interruption.check()
+                bar.update("Restoring", fraction: Double(index) / Double(entries.count), name)
+                revisions += try restore(name, entry, folder, try store.create(name), console)
+                done.append(name)
+            }
+            if let server {
+                _ = try record.write(
+                    try ByteInput.open("\(folder.path)/\(server.path)").readAll(), replacing: old?.version)
+            }
+        } catch {
+            let next = entries.dropFirst(done.count).first?.name
+            let begun = next.flatMap { (try? store.contains($0)) == true ? $0 : nil }
+            throw failure(CommandError(error), begun: begun, done: done, in: store)
         }
         bar.finish()
         try console.print(
@@ -115,6 +132,35 @@ enum RestoreCommand: Command {
             throw CommandError("corrupt", "\(name) is damaged: \(report.problems[0])", status: .damaged)
         }
         return count
+    }
+
+    /// The failure of a restore, with what it has left and how to delete that.
+    private static func failure(
+        _ error: CommandError, begun: String?, done: [String], in store: any ServerStore
+    ) -> CommandError {
+        let left = [begun].compactMap(\.self) + done
+        if left.isEmpty { return error }
+        let what = begun.map { "the database \"\($0)\"" } ?? "the restore"
+        // The databases of a large server would fill the screen.
+        let shown = left.prefix(8)
+        let drops = shown.map { drop($0, in: store) }.joined(separator: " && ")
+        let others = left.count - shown.count
+        let rest = others == 0 ? "" : " and \(Quantity.of(others, "other database")) likewise"
+        return CommandError(
+            error.code,
+            """
+            \(error.message). At \(store.place) \(what) is incomplete; delete what was restored with \
+            `\(drops)`\(rest), and repeat the restore
+            """, status: error.status)
+    }
+
+    /// The command that deletes a database: in a folder, or through a server of a PostgreSQL.
+    private static func drop(_ name: String, in store: any ServerStore) -> String {
+        let place =
+            store.isShared
+            ? "http://127.0.0.1:5984/\(PercentCoding.encode(name))"
+            : "\(store.place)/\(DocumentStore.stem(of: name))\(DocumentStore.suffix)"
+        return "settle drop \(ShellWords.typed(place))"
     }
 
     private static func store(_ arguments: Arguments) throws -> any ServerStore {

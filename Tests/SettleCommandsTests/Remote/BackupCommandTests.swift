@@ -200,6 +200,35 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: room.path("new/db.settle")))
     }
 
+    @Test func `a restore that fails says what is incomplete and how to repeat it`() throws {
+        try room.write("", into: "data/.keep")
+        for name in ["a", "b$"] {
+            try room.run("create", "data/\(name).settle")
+            try room.run("put", "data/\(name).settle", "note", #"{"v":1}"#)
+        }
+        let moment = try #require(try room.run("backup", "data", "backup", "--json").json["moment"]?.string)
+        let file = "backup/\(moment)/moment.json"
+        let whole = String(decoding: try room.contents(of: file), as: UTF8.self)
+        var list = try JSONValue(parsing: whole)
+        // The database is created, and then its settings are refused.
+        list["databases"]?["b$"]?["revs_limit"] = 0
+        try room.write(list.description, to: file)
+        let failed = try room.run("restore", "backup", "new")
+        #expect(failed.status == 5, "\(failed)")
+        #expect(failed.errors.contains("the database \"b$\" is incomplete"), "\(failed.errors)")
+        let drops = "`settle drop 'new/b$.settle' && settle drop new/a.settle`"
+        #expect(failed.errors.contains(drops) && failed.errors.contains("repeat"), "\(failed.errors)")
+        try room.write(whole, to: file)
+        let again = try room.run("restore", "backup", "new")
+        #expect(again.status == 4 && again.errors.contains("`settle drop new/a.settle`"), "\(again)")
+        for name in ["a", "b$"] {
+            #expect(FileManager.default.fileExists(atPath: room.path("new/\(name).settle")))
+            #expect(try room.run("drop", "new/\(name).settle", "--yes").status == 0)
+        }
+        #expect(try room.run("restore", "backup", "new").status == 0)
+        #expect(try room.run("get", "new/b$.settle", "note").status == 0)
+    }
+
     @Test func `writes during a backup leave a state that is whole`() async throws {
         try remote.run("create", remote.url("db"))
         let database = try remote.server.state.databases.open("db")
