@@ -26,27 +26,31 @@ struct DocumentState {
     /// The attachments of all leaves.
     var attachments: [DocumentAttachment] { tree.leaves.flatMap { document($0.revision)?.attachments ?? [] } }
 
+    /// What `--force` does to the winner, for the advice of the verbs that have the option.
+    enum Force: String { case overwrite, delete }
+
     /// The leaf that an edit is made on.
     ///
+    /// - Parameters:
+    ///   - revision: The leaf.
+    ///   - force: What `--force` would do; `nil` for a verb without it.
     /// - Throws: ``CommandError`` with status `notFound` when there is no such document, or `conflict` when the revision can't
     ///   be edited.
-    func document(toEdit revision: RevisionID) throws -> Document {
+    func document(toEdit revision: RevisionID, force: Force? = nil) throws -> Document {
         if tree[revision]?.isLeaf == true, let document = document(revision) { return document }
         guard let winner = tree.winner else { throw missing }
-        throw Self.conflict("\(revision) of \"\(id)\" can't be edited", winner.revision)
+        let what = force == .delete ? "deleted" : "edited"
+        throw Self.conflict("\(revision) of \"\(id)\" can't be \(what)", winner.revision, force: force)
     }
 
     /// The error of a verb that needs the document.
     var missing: CommandError { .notFound("there is no document \"\(id)\"") }
 
-    /// The error of a write that named no revision although the document exists.
-    static func conflict(_ message: String, _ winner: RevisionID, toDelete: Bool = false) -> CommandError {
-        CommandError(
-            "conflict",
-            """
-            \(message): \(winner) is stored. Look at it and give --rev \(winner), or give --force to \
-            \(toDelete ? "delete" : "overwrite") it
-            """,
+    /// The error of a write that named no revision although the document exists, or another one than its leaves.
+    static func conflict(_ message: String, _ winner: RevisionID, force: Force?) -> CommandError {
+        let forced = force.map { ", or give --force to \($0.rawValue) it" } ?? ""
+        return CommandError(
+            "conflict", "\(message): \(winner) is stored. Look at it and give --rev \(winner)\(forced)",
             status: .conflict)
     }
 

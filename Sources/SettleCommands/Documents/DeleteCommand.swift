@@ -43,12 +43,12 @@ enum DeleteCommand: Command {
     private static func document(
         _ state: DocumentState, _ revision: RevisionID?, _ arguments: Arguments
     ) throws -> Document {
-        if let revision { return try state.document(toEdit: revision) }
+        if let revision { return try state.document(toEdit: revision, force: .delete) }
         guard let current = state.shown, let winner = current.revision else {
             throw CommandError.notFound("there is no document \"\(state.id)\" to delete")
         }
         guard arguments.flag("--force") else {
-            throw DocumentState.conflict("refusing to delete \"\(state.id)\" without --rev", winner, toDelete: true)
+            throw DocumentState.conflict("refusing to delete \"\(state.id)\" without --rev", winner, force: .delete)
         }
         return current
     }

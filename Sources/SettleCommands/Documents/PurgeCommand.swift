@@ -19,8 +19,8 @@ enum PurgeCommand: Command {
             ),
         ],
         json: """
-            {"ok":bool,"id":…,"purged":[revision …],"missing":[revision …]}, and on standard error for each missing one \
-            {"id":…,"rev":…,"error":code,"message":text}
+            {"ok":bool,"id":…,"purged":[revision …],"missing":[revision …]}, and on standard error, for each missing \
+            one, {"id":…,"rev":…,"error":code,"message":text}
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {

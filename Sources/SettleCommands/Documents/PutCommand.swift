@@ -67,9 +67,9 @@ enum PutCommand: Command {
             return try client.branch(state, given, on: revision)
         }
         if !arguments.flag("--force"), revision == nil, let winner = state.tree.winner, !winner.isDeleted {
-            throw DocumentState.conflict("\"\(id)\" is there already", winner.revision)
+            throw DocumentState.conflict("\"\(id)\" is there already", winner.revision, force: .overwrite)
         }
-        let document = try revision.map { try state.document(toEdit: $0) } ?? state.shown
+        let document = try revision.map { try state.document(toEdit: $0, force: .overwrite) } ?? state.shown
         return try client.save(id, given.body, attachments: given.editedAttachments, on: document)
     }
 

@@ -41,6 +41,21 @@ struct MessageTests {
         #expect(try room.run("put", "x", "milk", "{}").errors.contains("--force to overwrite it"))
     }
 
+    @Test func `the advice about an old revision is that of the verb`() throws {
+        let old = try room.run("put", "x", "bread", #"{"v":1}"#).line
+        let current = try room.run("put", "x", "bread", #"{"v":2}"#, "--rev", old).line
+        try room.write("a photo", to: "photo.txt")
+        for words in [["attach", "photo.txt"], ["detach", "photo.txt"], ["edit"]] {
+            let outcome = try room.run(all: [words[0], "x", "bread"] + words.dropFirst() + ["--rev", old])
+            #expect(outcome.status == 4 && outcome.errors.contains("give --rev \(current)"), "\(outcome)")
+            #expect(!outcome.errors.contains("--force"), "\(outcome.errors)")
+        }
+        let deleted = try room.run("delete", "x", "bread", "--rev", old)
+        #expect(deleted.status == 4 && deleted.errors.contains("can't be deleted"), "\(deleted)")
+        #expect(deleted.errors.contains("--force to delete it"), "\(deleted.errors)")
+        #expect(try room.run("put", "x", "bread", "{}", "--rev", old).errors.contains("--force to overwrite it"))
+    }
+
     @Test func `the advice to create an index can be pasted into a shell`() throws {
         _ = try room.run("create", "my böx")
         _ = try room.run("put", "my böx", "a", "{\"age\": 1}")
