@@ -40,7 +40,8 @@ enum ServeCommand: Command {
             CommandSpec.Example(
                 "settle serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem", "for other machines, over TLS"),
             CommandSpec.Example(
-                "settle serve --host 0.0.0.0 --admin anna --preset obsidian", "for Obsidian's Self-hosted LiveSync"),
+                "SETTLE_ADMIN_PASSWORD=secret settle serve --host 0.0.0.0 --admin anna --preset obsidian",
+                "for Obsidian's Self-hosted LiveSync"),
             CommandSpec.Example(
                 "settle serve --config settle.json --show-settings",
                 "prints the configuration of a file, and starts nothing"),

@@ -3,6 +3,8 @@ import Settle
 import SettleTesting
 import Testing
 
+@testable import SettleCommands
+
 /// Messages that name the right thing, and exit codes that scripts rely on.
 struct MessageTests {
     private let room: Room
@@ -74,6 +76,23 @@ struct MessageTests {
         let address = "host=127.0.0.1 port=1 dbname=settle user=settle_app"
         #expect(try room.run("serve", "--postgres", address, "--port", "0").status == 8)
         #expect(try room.run("postgres", "migrate", "--postgres", address).status == 8)
+    }
+
+    @Test func `the examples of serve with an administrator have a password`() throws {
+        let examples = ServeCommand.spec.examples.map(\.command).filter { $0.contains("--admin ") }
+        #expect(examples.count > 1)
+        for example in examples {
+            let words = example.split(separator: " ").map(String.init)
+            let program = try #require(words.firstIndex(of: "settle"))
+            var environment: [String: String] = [:]
+            for variable in words[..<program] {
+                let parts = variable.split(separator: "=", maxSplits: 1).map(String.init)
+                environment[parts[0]] = parts[1]
+            }
+            let given = words[(program + 1)...] + ["--show-settings"]
+            let outcome = try room.run(all: Array(given), environment: environment)
+            #expect(outcome.status == 0, "\(example): \(outcome.errors)")
+        }
     }
 
     @Test func `a long value does not move the sources of all settings away`() throws {
