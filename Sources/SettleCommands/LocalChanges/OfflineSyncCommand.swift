@@ -15,7 +15,9 @@ enum OfflineSyncCommand: Command {
             instead stores both sides and continues.
             On a terminal each refused operation is shown with the base, the local and the server's version, and you \
             choose: keep mine, take theirs, edit, or skip, which ends the command; nothing is lost, and the next run \
-            continues there. Elsewhere --on-conflict decides (default `stop`).
+            continues there. Elsewhere --on-conflict decides (default `stop`); `mine` ends the command at an operation \
+            that the server refuses by a rule, such as a validation or a permission, because it would refuse it again.
+            The exit code is 4 if operations are left.
             """,
         operands: [.folder, Operand("URL", takesURL: true, "the database at a server: Settle or any CouchDB")],
         options: [

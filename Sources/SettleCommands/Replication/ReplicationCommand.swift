@@ -194,7 +194,8 @@ enum PushCommand: Command {
         discussion: """
             All leaves that TARGET lacks are sent, with their histories and attachments. Revisions that TARGET refuses are \
             listed and make the exit code 1; the others are stored. With --linear a revision that would become a branch \
-            there is refused: pull, settle, and push again. An interrupted push continues where it stopped.
+            there is refused: pull, settle, and push again. An interrupted push continues where it stopped. A missing \
+            folder TARGET is created; a missing database at a server only with --create.
             """,
         operands: [.database, Operand("TARGET", takesURL: true, "the database to write to: a folder or a URL")],
         options: ReplicationOptions.options,

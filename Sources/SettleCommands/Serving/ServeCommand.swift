@@ -11,11 +11,11 @@ enum ServeCommand: Command {
     static let spec = CommandSpec(
         "serve", "serve a folder of databases by CouchDB's HTTP API",
         discussion: """
-            It runs until Ctrl-C or SIGTERM, then gives requests ten seconds to finish; a second Ctrl-C ends it at \
-            once. An administrator needs a password. The first start without one gives "admin" a random password, \
-            which is printed once and stored only as a hash. --admin sets a password of your own: put it into a file, \
-            or into the environment as SETTLE_ADMIN_PASSWORD. After the name, as in --admin anna:secret, other users \
-            of the machine can see it.
+            It runs until Ctrl-C or SIGTERM, then gives requests 90 % of --stop-timeout to finish, nine seconds by \
+            default; a second Ctrl-C ends it at once. An administrator needs a password. The first start without one \
+            gives "admin" a random password, which is printed once and stored only as a hash. --admin sets a password \
+            of your own: put it into a file, or into the environment as SETTLE_ADMIN_PASSWORD. After the name, as in \
+            --admin anna:secret, other users of the machine can see it.
 
             Each option is also an environment variable, --tls-cert for one SETTLE_TLS_CERT, and a member of the \
             configuration file, "tls_cert". An option overrides a variable, a variable the file, the file the default. \
