@@ -222,7 +222,7 @@ struct VerbCase: CustomTestStringConvertible, Sendable {
         VerbCase(
             "replications",
             [
-                Line("list DB", .replications, exits: (0, 5)),
+                Line("list DB", .replications, exits: (0, 2)),
                 Line("add DB local http://127.0.0.1:1/x --json", .replications, exits: (0, 2)),
             ], stores: .elsewhere),
         VerbCase(
