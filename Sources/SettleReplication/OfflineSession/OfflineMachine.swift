@@ -21,7 +21,7 @@ struct OfflineMachine: Sendable {
         case serverChanged
         /// The network is available again.
         case reachable
-        /// The server could not be reached.
+        /// The server could not be reached, or the database is suspended or busy.
         case unreachable(PeerError)
         /// The result of reading the journal's first operation: whether there is one.
         case head(Bool)
@@ -139,7 +139,7 @@ public enum OfflineState: String, Sendable, CaseIterable {
     /// If the session is started, changes are sent to the server immediately. A change that arrives after a
     /// competing one is refused like an offline change (SEMANTICS 170).
     case online = "ONLINE"
-    /// Changes stay local, on request or because there is no network.
+    /// Changes stay local, on request, because there is no network, or because the database is suspended.
     case offline = "OFFLINE"
     /// Operations are being sent in order, or changes of other clients are being fetched.
     case synchronizing = "SYNCHRONIZING"

@@ -5,8 +5,8 @@ internal import SettlePlatform
 
 extension OfflineSession {
     /// Starts automatic work: while online, the session sends each change, and fetches the changes of other
-    /// clients. It goes offline when the server can't be reached, and online when it can be reached again. After
-    /// ``goOffline()`` it stays offline until ``goOnline()``.
+    /// clients. It goes offline when the server can't be reached or the database is suspended, and online when both
+    /// work again. After ``goOffline()`` it stays offline until ``goOnline()``.
     public func start() {
         keepWatch {
             Task { [weak self] in
@@ -43,6 +43,8 @@ extension OfflineSession {
                 _ = try await server.time()
                 try await handle(.reachable)
             } catch let error as DatabaseError {
+                // A suspended or busy database is tried again.
+                guard error.code != .suspended, error.code != .inUse else { return }
                 database.log(.error, .replication, "an offline session could not go on: \(error)", database.logMetadata)
             } catch let error as PeerError where !error.isTransient {
                 // The server can be reached; the synchronization shows what it refuses.

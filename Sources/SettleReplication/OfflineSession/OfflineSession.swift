@@ -97,6 +97,8 @@ public final class OfflineSession: Sendable {
     ///
     /// - Returns: The resulting status: `online`, `syncFailed` if an operation was refused, or `offline` if the
     ///   server can't be reached.
+    /// - Throws: ``DatabaseError`` if the storage fails. If the database is suspended or in use, the session is
+    ///   then `offline`, and a started one tries again.
     @discardableResult
     public func goOnline() async throws -> OfflineStatus { try await handle(.goOnline) }
 
@@ -287,14 +289,21 @@ public final class OfflineSession: Sendable {
                 while let next = action { action = apply(try await perform(next)) }
             } catch {
                 // Ends the synchronization, so that the next one can start.
-                let name = server.peer.name
-                let failure = (error as? DatabaseError).map { PeerError($0, of: name) } ?? PeerError(error, at: name)
-                _ = apply(.failed(failure))
+                _ = apply(failed(error))
                 throw error
             }
             try remember { _ in }
             return status
         }
+    }
+
+    /// The event for an error of a synchronization. A suspended or busy database works again later, like a server
+    /// that can't be reached; any other error would repeat.
+    private func failed(_ error: any Error) -> OfflineMachine.Event {
+        let name = server.peer.name
+        guard let error = error as? DatabaseError else { return .failed(PeerError(error, at: name)) }
+        let failure = PeerError(error, of: name)
+        return failure.isTransient ? .unreachable(failure) : .failed(failure)
     }
 
     /// Keeps the watching task, unless there is one already.

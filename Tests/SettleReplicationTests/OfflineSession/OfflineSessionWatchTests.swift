@@ -91,6 +91,30 @@ import Testing
 
     private struct Refusal: Error {}
 
+    @Test func `a session goes on by itself after its database was suspended and resumed`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        let folder = try TemporaryFolder()
+        var databaseOptions = DatabaseOptions()
+        databaseOptions.journal = true
+        let database = try Database.openOrCreate(folder("notes.settle"), options: databaseOptions)
+        defer { database.close() }
+        var options = OfflineSessionOptions()
+        options.retry.firstDelay = .milliseconds(1)
+        options.retry.maximumDelay = .milliseconds(20)
+        let session = try OfflineSession(database, server: world.peer, options: options)
+        try database.suspend()
+        let error = await #expect(throws: DatabaseError.self) { try await session.goOnline() }
+        #expect(error?.code == .suspended)
+        try #require(session.status.state == .offline)
+        #expect(session.status.error?.isTransient == true)
+        session.start()
+        try database.resume()
+        for await status in session.statuses where status.state == .online { break }
+        #expect(try database.document("1")?["name"] == "item1")
+        await session.stop()
+    }
+
     @Test func `the time of the last fetch persists`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
