@@ -87,8 +87,9 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
 ///     any other document                                 need not
 ///
 /// A document that matched but was not in the result was beyond the limit, so its change does not affect the
-/// documents before it. In three cases each change runs the query: if documents are skipped, in a search for text,
-/// and when examining the changes would cost more than running the query. So do purges of documents in the result.
+/// documents before it. In some cases each change runs the query: if documents are skipped, in a search for text,
+/// with conflicts, and when examining the changes would cost more than running the query. So do purges of documents
+/// in the result.
 struct QueryWatch: Sendable {
     /// The number of changes above which examining each costs more than running the query.
     private static let few = 200
@@ -107,7 +108,9 @@ struct QueryWatch: Sendable {
         purges = try PurgeLog.count(in: database)
         marks = found.map(\.mark)
         ids = Set(found.map(\.id))
-        let isSimple = options.skip == 0 && options.bookmark == nil && options.selector.searches.isEmpty
+        // A changed document is examined without its conflicts.
+        let isSimple =
+            options.skip == 0 && options.bookmark == nil && options.selector.searches.isEmpty && !options.hasConflicts
         selector = isSimple ? options.selector : nil
     }
 

@@ -1,11 +1,12 @@
 import PostgresTesting
 import Settle
+import SettleDatabase
 import SettleTesting
 import SettleViews
 import Testing
 
 /// A live query runs again only when a change can matter to it, and its results are those of the query at each time.
-struct LiveQueryTests {
+@Suite(.timeLimit(.minutes(5))) struct LiveQueryTests {
     private let database: Database
     init() throws {
         database = try Database.plain()
@@ -23,6 +24,16 @@ struct LiveQueryTests {
         try database.update("d7") { $0["n"] = 70 }
         #expect(try await live.next()?.values.contains { $0["n"] == 70 } == true)
         #expect(live.runs == 2)
+    }
+
+    @Test func `a document that comes into conflict is found by its conflicts`() async throws {
+        let query = DocumentQuery<JSONValue>(try MangoSelector(["_conflicts": ["$exists": true]])).withConflicts()
+        var live = database.observe(query).makeAsyncIterator()
+        #expect(try await live.next()?.rows.isEmpty == true)
+        let losing = ReplicatedRevision(
+            id: "d3", history: RevisionHistory(try #require(RevisionID("1-0"))), body: ["n": 1])
+        try database.insertReplicated([losing])
+        #expect(try await live.next()?.rows.map(\.id) == ["d3"])
     }
 
     @Test(arguments: 0..<12 as Range<UInt64>)
