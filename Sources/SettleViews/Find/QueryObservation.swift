@@ -55,8 +55,8 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
     /// Runs the query, unless nothing relevant has happened since the last run.
     private func look(_ database: Database, _ known: QueryWatch?) throws -> (QueryResult<Model>?, QueryWatch) {
         if var watch = known, try !watch.hasToRun(in: database) { return (nil, watch) }
-        // Read first, so that a concurrent write is examined later.
-        let sequence = try database.lastSequence()
+        // Read first, so that a concurrent write or purge is examined later.
+        let (sequence, purges) = (try database.lastSequence(), try PurgeLog.count(in: database))
         let options = try query.options()
         var cursor = try FindCursor(options, in: database)
         try cursor.update()
@@ -67,7 +67,7 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
                 return true
             }
         }
-        let watch = try QueryWatch(found, options, at: sequence, in: database)
+        let watch = QueryWatch(found, options, at: sequence, purges: purges)
         var result = QueryResult<Model>()
         if watch.marks != known?.marks {
             for document in found { result.append(document, in: database) }
@@ -103,9 +103,14 @@ struct QueryWatch: Sendable {
     /// The conditions; `nil` if each change runs the query.
     private let selector: MangoSelector?
 
-    init(_ found: [FoundDocument], _ options: FindOptions, at sequence: UpdateSequence, in database: Database) throws {
+    /// - Parameters:
+    ///   - found: The results.
+    ///   - options: The query.
+    ///   - sequence: The newest sequence before the query ran.
+    ///   - purges: The number of purges before the query ran.
+    init(_ found: [FoundDocument], _ options: FindOptions, at sequence: UpdateSequence, purges: Int64) {
         self.sequence = sequence
-        purges = try PurgeLog.count(in: database)
+        self.purges = purges
         marks = found.map(\.mark)
         ids = Set(found.map(\.id))
         // A changed document is examined without its conflicts.

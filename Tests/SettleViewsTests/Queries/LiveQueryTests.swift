@@ -36,6 +36,19 @@ import Testing
         #expect(try await live.next()?.rows.map(\.id) == ["d3"])
     }
 
+    @Test func `a document that is purged while the query runs does not stay`() async throws {
+        let database = database
+        for n in 0..<10 {
+            let id = DocumentID.numbered(n)
+            async let purged = database.perform { try $0.purge(id) }
+            var live = database.observe(DocumentQuery<JSONValue>()).makeAsyncIterator()
+            var shown = try await live.next()
+            _ = try await purged
+            while shown?.rows.contains(where: { $0.id == id }) == true { shown = try await live.next() }
+            #expect(shown?.rows.count == 9 - n)
+        }
+    }
+
     @Test(arguments: 0..<12 as Range<UInt64>)
     func `whatever is written, the observer ends with what the query finds`(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
