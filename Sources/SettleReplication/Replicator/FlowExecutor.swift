@@ -275,12 +275,15 @@ extension FlowExecutor {
         return { .write(position, counts, name: SecureRandom.hexadecimal(), time: .now()) }
     }
 
-    /// Stores the ledger in the local database.
+    /// Stores the ledger in the local database. If that fails, the next call tries again.
     var keepLedger: @Sendable () async -> Void {
         let (state, id, database) = (state, checkpointer.id.ledgerID, configuration.database)
         return {
-            guard let database, let body = state.ledgerToKeep()?.json else { return }
-            try? await database.perform { _ = try $0.saveLocalDocument(id, body: DocumentBody(body)) }
+            guard let database, let ledger = state.ledgerToKeep else { return }
+            let stored = try? await database.perform { database in
+                try database.saveLocalDocument(id, body: DocumentBody(ledger.json)).revision
+            }
+            if stored != nil { state.recordKept(ledger) }
         }
     }
 }

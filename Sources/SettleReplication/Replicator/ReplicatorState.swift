@@ -75,13 +75,11 @@ final class ReplicatorState: Sendable {
     /// Whether the ledger is empty.
     var ledgerIsEmpty: Bool { ledger.withLock { $0.now.count == 0 } }
 
-    /// The ledger if it has changed since the last call, and so has to be stored; otherwise `nil`.
-    func ledgerToKeep() -> ReplicationLedger? {
-        ledger.withLock { ledger in
-            defer { ledger.kept = true }
-            return ledger.kept ? nil : ledger.now
-        }
-    }
+    /// The ledger if it differs from the stored one, and so has to be stored; otherwise `nil`.
+    var ledgerToKeep: ReplicationLedger? { ledger.withLock { $0.kept ? nil : $0.now } }
+
+    /// Records that a ledger was stored. If the current one has changed since, it still has to be.
+    func recordKept(_ stored: ReplicationLedger) { ledger.withLock { if $0.now == stored { $0.kept = true } } }
 
     /// The warnings of this run, at most 100.
     var currentWarnings: [ReplicationWarning] { warnings.withLock(\.self) }

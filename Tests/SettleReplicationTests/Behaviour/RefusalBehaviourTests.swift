@@ -33,6 +33,22 @@ struct RefusalBehaviourTests {
         #expect(again.ledger.count == 3)
     }
 
+    @Test func `a ledger that could not be stored is stored by the next run`() async throws {
+        let (source, target) = try await makePair()
+        var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
+        configuration.direction = .pull
+        let name = try await configuration.replicationID()
+        let id = try DocumentID(validating: "_local/settle-ledger-\(name)")
+        // No revision can follow this one.
+        try target.database.put(LocalDocument(id: id, revisionNumber: .max, body: .empty))
+        let replicator = OneWayReplicator(configuration)
+        #expect(try await replicator.run().ledger.count == 3)
+        try target.database.deleteLocalDocument(id)
+        #expect(try await replicator.run().counts.changesRead == 0)
+        let stored = try #require(try target.database.localDocument(id))
+        #expect(stored.body["entries"]?.array?.count == 3)
+    }
+
     // SEMANTICS 112
     @Test func `in a push a refused document holds the checkpoint, but not the flow`() async throws {
         let (source, target) = try await makePair()
