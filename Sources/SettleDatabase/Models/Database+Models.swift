@@ -203,13 +203,11 @@ extension Database {
         _ model: Model, _ content: ModelContent, _ id: DocumentID, readAt revision: RevisionID,
         onConflict conflict: SaveConflict
     ) throws -> Saved<Model> {
-        var base = try document(id, revision: revision) ?? Document(id: id)
+        let read = try document(id, revision: revision).flatMap { $0.isDeleted ? nil : $0 }
+        var base = read ?? Document(id: id)
         base.revision = revision
-        base.isDeleted = false
-        // If the document can't be decoded as the model, the model can't have changed any of its members.
-        let before = try (try? base.decode(Model.self)).map { try ModelContent($0) }
         var mine = base
-        let change = try ModelChange(from: before ?? .empty, to: content, of: Model.self, id)
+        let change = try ModelChange(from: Self.before(read, as: Model.self), to: content, of: Model.self, id)
         try mine.apply(change, of: Model.self)
         let stored = try saveEdit(mine, of: base, as: Model.self, change.identities, onConflict: conflict)
         return Saved.read(stored.document, else: model)
@@ -218,10 +216,19 @@ extension Database {
     /// Sets the members that a model has, in the document that is stored now.
     func overwrite<Model: Codable>(_ model: Model, _ content: ModelContent, _ id: DocumentID) throws -> Saved<Model> {
         let stored = try updateOrCreate(id) { document in
-            let before = try (try? document.decode(Model.self)).map { try ModelContent($0) }
-            try document.apply(ModelChange(from: before ?? .empty, to: content, of: Model.self, id), of: Model.self)
+            // A missing or deleted document has no revision here.
+            let before = try Self.before(document.revision.map { _ in document }, as: Model.self)
+            try document.apply(ModelChange(from: before, to: content, of: Model.self, id), of: Model.self)
         }
         return Saved.read(stored, else: model)
+    }
+
+    /// The members that a model had when it was read from a document, its default values among them; none without a
+    /// document, so that a new document gets all members. If the document can't be decoded as the model, the model
+    /// can't have changed any of its members.
+    private static func before<Model: Codable>(_ document: Document?, as type: Model.Type) throws -> ModelContent {
+        guard let model = document.flatMap({ try? $0.decode(type) }) else { return .empty }
+        return try ModelContent(model)
     }
 
     /// The stored state of a model that was not changed.

@@ -35,6 +35,26 @@ struct ModelSavingTests {
         var documentID: DocumentID? { get throws { try DocumentID(validating: text) } }
     }
 
+    /// A model with a type and a default value, which can be read from an empty document.
+    struct Rating: DocumentModel, Identifiable {
+        var id: String
+        var stars: Int
+        var revision: String?
+        static let documentType: DocumentType? = DocumentType("rating")
+        enum CodingKeys: String, CodingKey {
+            case id, stars
+            case revision = "_rev"
+        }
+
+        init(id: String, stars: Int) { (self.id, self.stars) = (id, stars) }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            id = try container.decode(String.self, forKey: .id)
+            stars = try container.decodeIfPresent(Int.self, forKey: .stars) ?? 3
+            revision = try container.decodeIfPresent(String.self, forKey: .revision)
+        }
+    }
+
     private let database: Database
     init() throws { database = try Database.plain() }
 
@@ -141,6 +161,31 @@ struct ModelSavingTests {
         #expect(try database.document("milk") == nil)
         let revived = try database.save(Note(id: "milk", title: "Soy milk"), onConflict: .lastWriteWins)
         #expect(revived.document?.json == ["title": "Soy milk"] && revived.revision?.generation == 5)
+    }
+
+    @Test func `a new document gets the type and the default values of its model, whatever wins`() throws {
+        for (id, conflict) in [("a", SaveConflict.fail), ("b", .lastWriteWins), ("c", .deletesWin)] {
+            let saved = try database.save(Rating(id: id, stars: 3), onConflict: conflict)
+            #expect(saved.document?.json == ["type": "rating", "stars": 3], "\(id)")
+        }
+        try database.delete("a")
+        let revived = try database.save(Rating(id: "a", stars: 3), onConflict: .lastWriteWins)
+        #expect(revived.document?.json == ["type": "rating", "stars": 3])
+        for saved in try database.saveAll([Rating(id: "d", stars: 3)], onConflict: .lastWriteWins) {
+            #expect(try saved.get().document?.json == ["type": "rating", "stars": 3])
+        }
+    }
+
+    @Test func `a default value is an edit if what the model was read from is no longer kept`() throws {
+        let read = try database.save(Rating(id: "r", stars: 5))
+        var mine = try #require(try database.document("r", as: Rating.self)).value
+        try database.update("r") { $0["n"] = 1 }
+        try database.compact()
+        #expect(try database.document("r", revision: #require(read.revision)) == nil)
+        mine.stars = 3
+        #expect(code { try database.save(mine) } == .conflict)
+        try database.save(mine, onConflict: .lastWriteWins)
+        #expect(try database.document("r")?["stars"] == 3 && database.document("r")?["n"] == 1)
     }
 
     @Test func `a document that is no such model keeps all its other fields`() throws {
