@@ -70,6 +70,9 @@ public final class OneWayReplicator: Sendable {
         }
     }
 
+    /// Whether it was started and has not ended.
+    var isRunning: Bool { state.withLock { $0.task != nil } }
+
     /// The current status.
     public var status: ReplicationStatus { shown.currentStatus }
 

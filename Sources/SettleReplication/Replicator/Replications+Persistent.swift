@@ -43,6 +43,9 @@ extension Replications {
 
     /// Starts the persistent replications that are neither completed nor paused.
     ///
+    /// A replication that exists already, but does not run, gets the stored configuration. One that runs continues
+    /// with its own.
+    ///
     /// Call it once after opening the database and registering its validations and replication filters, which are not
     /// stored (SEMANTICS 125): nothing is replicated before.
     ///
@@ -82,7 +85,12 @@ extension Replications {
             configuration.createsTarget = document.createsTarget
             if members["branching"] == "refused" { configuration.branching = .refused }
             try configure(&configuration)
+            let known = all
             let replicator = try await replicator(configuration)
+            // One that exists already may have been made with other flags and options than the stored ones.
+            if !replicator.isRunning, known.contains(where: { $0 === replicator }) {
+                replicator.configuration = configuration
+            }
             recordStored(replicator, as: name)
             replicator.start()
             started.append(replicator)

@@ -106,6 +106,27 @@ import Testing
         notes.close()
     }
 
+    @Test func `resuming gives a replication that exists already its stored configuration`() async throws {
+        var notes = try open()
+        var configuration = ReplicationConfiguration.pull(notes, from: try peer())
+        configuration.isContinuous = true
+        let stored = try await notes.replications.replicator(configuration)
+        try await notes.replications.persist(stored, storesCredentials: true)
+        notes.close()
+
+        notes = try open()
+        let pair = try await notes.replicate(with: try peer())
+        #expect(!pair[0].configuration.isContinuous)
+        let resumed = try await notes.replications.resume(configure: { $0.conflictPolicy = .mostRevisions })
+        try #require(resumed.count == 1 && resumed[0] === pair[0])
+        try #require(pair[0].configuration.isContinuous)
+        #expect(pair[0].configuration.conflictPolicy.name == "mostRevisions")
+        for await status in pair[0].statuses where status.mode == .idle { break }
+        await pair[0].suspend()
+        #expect(try !self.stored(in: notes).contains("completed"))
+        notes.close()
+    }
+
     @Test func `exclusively removes persistent replications too, also those with other peers and filters`()
         async throws
     {
