@@ -87,7 +87,10 @@ public final class OfflineSession: Sendable {
     public var status: OfflineStatus { shared.withLock(\.machine.status) }
 
     /// The current status and then each change. A slow reader gets the newest.
-    public var statuses: AsyncStream<OfflineStatus> { broadcast.listen(first: status) }
+    public var statuses: AsyncStream<OfflineStatus> {
+        // Under the lock, so that no change is missed or comes before the current status.
+        shared.withLock { broadcast.listen(first: $0.machine.status) }
+    }
 
     /// Whether the app has asked to be offline.
     var wantsOffline: Bool { shared.withLock(\.machine.wantsOffline) }
@@ -270,14 +273,19 @@ public final class OfflineSession: Sendable {
 
     /// Handles an event and notifies listeners; returns the next action.
     func apply(_ event: OfflineMachine.Event) -> OfflineMachine.Action? {
-        let (action, status, isOther) = shared.withLock { shared in
-            let before = shared.machine.status.state
-            let action = shared.machine.handle(event)
-            return (action, shared.machine.status, before != shared.machine.status.state)
-        }
-        broadcast.send(status)
+        let (action, isOther) = shared.withLock { advance(&$0, by: event) }
         if isOther { bell.ring() }
         return action
+    }
+
+    /// Handles an event and sends the status, under the lock, so that the newest status comes last.
+    private func advance(
+        _ shared: inout Shared, by event: OfflineMachine.Event
+    ) -> (action: OfflineMachine.Action?, isOther: Bool) {
+        let before = shared.machine.status.state
+        let action = shared.machine.handle(event)
+        broadcast.send(shared.machine.status)
+        return (action, before != shared.machine.status.state)
     }
 
     /// Handles an event and performs the resulting actions.

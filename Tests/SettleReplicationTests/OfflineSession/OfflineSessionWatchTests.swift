@@ -115,6 +115,16 @@ import Testing
         await session.stop()
     }
 
+    @Test func `a listener that comes during a change gets it, or begins with it`() async throws {
+        let world = try await OfflineWorld(.settle)
+        for _ in 0..<200 {
+            let session = try OfflineSession(world.database, server: world.peer)
+            async let change: Void = session.goOffline()
+            for await status in session.statuses where status.state == .offline { break }
+            await change
+        }
+    }
+
     @Test func `the time of the last fetch persists`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
