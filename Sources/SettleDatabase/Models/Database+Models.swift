@@ -8,10 +8,11 @@ extension Database {
     ///     var note = try database.save(Note(title: "Milk"))
     ///     print(note.id, note.revision)
     ///
-    /// The property `id` is the document's id, and not a member of it. The result is the model as it is stored,
-    /// with its id; change that and save it again. If a document with the model's id is already stored, a plain
-    /// model does not say which revision it changes, so by default it is refused. A model with a revision, under
-    /// the coding key `_rev`, is an edit of that revision, like a ``Saved``.
+    /// The property `id` is the document's id, and not a member of it, unless ``DocumentModel/idIsDocumentID`` says
+    /// otherwise. The result is the model as it is stored, with its id; change that and save it again. If a document
+    /// with the model's id is already stored, a plain model does not say which revision it changes, so by default it
+    /// is refused. A model with a revision, under the coding key `_rev`, is an edit of that revision, like a
+    /// ``Saved``.
     ///
     /// - Parameters:
     ///   - model: The model.
@@ -26,7 +27,7 @@ extension Database {
         _ model: Model, onConflict conflict: SaveConflict = .fail
     ) throws -> Saved<Model> where Model.ID: DocumentIDConvertible {
         let content = try ModelContent(model)
-        let id = try model.id.documentID ?? content.id ?? .unique()
+        let id = try content.id ?? .unique()
         if let revision = try content.revision {
             return try save(model, content, id, readAt: revision, onConflict: conflict)
         }
@@ -184,7 +185,7 @@ extension Database {
     public func delete<Model: Codable & Identifiable>(_ model: Model) throws -> Document?
     where Model.ID: DocumentIDConvertible {
         let content = try ModelContent(model)
-        guard let id = try model.id.documentID ?? content.id else {
+        guard let id = try content.id else {
             throw DatabaseError(.notFound, "a model without an id was never saved, so there is nothing to delete")
         }
         guard let revision = try content.revision else { return try delete(id) }

@@ -20,7 +20,8 @@ public protocol DocumentModel: Codable, Sendable {
     static var documentType: DocumentType? { get }
     /// Whether the property `id` of an `Identifiable` model is the id of its document; `true` by default.
     ///
-    /// With `false` the property is a member of the document like any other.
+    /// With `false` the property is a member of the document like any other. The id of the document is then what the
+    /// model has under the coding key `_id`; without that, each save of a plain model creates a new document.
     static var idIsDocumentID: Bool { get }
     /// The members that identify the elements of a list when a model is saved; `id` and `_id` by default.
     ///

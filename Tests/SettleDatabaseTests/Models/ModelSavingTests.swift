@@ -124,6 +124,28 @@ struct ModelSavingTests {
         #expect(try database.document("f")?["id"] == 13)
     }
 
+    @Test func `a model that keeps its property id as a member is saved and deleted by its key _id alone`() throws {
+        struct Film: DocumentModel, Identifiable {
+            var id: Int
+            var key: String?
+            var title: String
+            static let idIsDocumentID = false
+            enum CodingKeys: String, CodingKey {
+                case id, title
+                case key = "_id"
+            }
+        }
+        try database.save(Document(id: "12", body: ["title": "another"]))
+        let film = try database.save(Film(id: 12, title: "Solaris"))
+        #expect(film.id != "12" && film.value.key == film.id.string)
+        #expect(film.document?.json == ["id": 12, "title": "Solaris"])
+        #expect(code { try database.delete(Film(id: 12, title: "Solaris")) } == .notFound)
+        try database.delete(film.value)
+        #expect(try database.document(film.id) == nil)
+        #expect(try database.document("12")?["title"] == "another")
+        #expect(try database.save(Film(id: 12, key: "stalker", title: "Stalker")).id == "stalker")
+    }
+
     @Test func `unique ids differ, and later ones are greater`() {
         let ids = (0..<2000).map { _ in DocumentID.unique() }
         #expect(Set(ids).count == 2000)
@@ -164,7 +186,8 @@ struct ModelSavingTests {
     }
 
     @Test func `a new document gets the type and the default values of its model, whatever wins`() throws {
-        for (id, conflict) in [("a", SaveConflict.fail), ("b", .lastWriteWins), ("c", .deletesWin)] {
+        let conflicts: [String: SaveConflict] = ["a": .fail, "b": .lastWriteWins, "c": .deletesWin]
+        for (id, conflict) in conflicts {
             let saved = try database.save(Rating(id: id, stars: 3), onConflict: conflict)
             #expect(saved.document?.json == ["type": "rating", "stars": 3], "\(id)")
         }
