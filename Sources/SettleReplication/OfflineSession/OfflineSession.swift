@@ -38,6 +38,8 @@ public final class OfflineSession: Sendable {
         var machine: OfflineMachine
         var records: OfflineRecords
         var watch: Task<Void, Never>?
+        /// How often the app has asked to be offline.
+        var departures = 0
     }
 
     /// The database whose journal is sent.
@@ -101,12 +103,14 @@ public final class OfflineSession: Sendable {
     /// - Returns: The resulting status: `online`, `syncFailed` if an operation was refused, or `offline` if the
     ///   server can't be reached.
     /// - Throws: ``DatabaseError`` if the storage fails. If the database is suspended or in use, the session is
-    ///   then `offline`, and a started one tries again.
+    ///   then `offline`, and a started one tries again. `CancellationError` if ``goOffline()`` was called before
+    ///   its turn came.
     @discardableResult
     public func goOnline() async throws -> OfflineStatus { try await handle(.goOnline) }
 
     /// Goes offline until ``goOnline()`` is called. A running call is cancelled; its next attempt finds out whether
-    /// the server executed it. No document changes (SEMANTICS 173).
+    /// the server executed it. A `goOnline()` that waits for its turn does nothing. No document changes
+    /// (SEMANTICS 173).
     public func goOffline() async {
         _ = apply(.goOffline)
         work.cancel()
@@ -278,11 +282,24 @@ public final class OfflineSession: Sendable {
         return action
     }
 
+    /// Handles the first event of a job that may have waited for its turn.
+    ///
+    /// - Throws: `CancellationError` if the app has asked to be offline since, so that the session stays offline.
+    private func apply(_ event: OfflineMachine.Event, after departures: Int) throws -> OfflineMachine.Action? {
+        let (action, isOther) = try shared.withLock { shared in
+            guard shared.departures == departures else { throw CancellationError() }
+            return advance(&shared, by: event)
+        }
+        if isOther { bell.ring() }
+        return action
+    }
+
     /// Handles an event and sends the status, under the lock, so that the newest status comes last.
     private func advance(
         _ shared: inout Shared, by event: OfflineMachine.Event
     ) -> (action: OfflineMachine.Action?, isOther: Bool) {
         let before = shared.machine.status.state
+        if case .goOffline = event { shared.departures += 1 }
         let action = shared.machine.handle(event)
         broadcast.send(shared.machine.status)
         return (action, before != shared.machine.status.state)
@@ -291,8 +308,9 @@ public final class OfflineSession: Sendable {
     /// Handles an event and performs the resulting actions.
     @discardableResult
     func handle(_ event: OfflineMachine.Event) async throws -> OfflineStatus {
-        try await work.run { [self] in
-            var action = apply(event)
+        let departures = shared.withLock(\.departures)
+        return try await work.run { [self] in
+            var action = try apply(event, after: departures)
             do {
                 while let next = action { action = apply(try await perform(next)) }
             } catch {

@@ -146,6 +146,33 @@ import Testing
         #expect(try await session.goOnline().state == .online)
     }
 
+    @Test func `a session that goes offline stays so, though a call to go online waits for its turn`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        let client = BrokenClient(DefaultTransport())
+        let session = try session(world, client)
+        client.hangs = true
+        let statuses = session.statuses
+        let first = Task { try await session.goOnline() }
+        for await status in statuses where status.state == .synchronizing { break }
+        let hasEnded = Guarded(false)
+        let second = Task {
+            defer { hasEnded.withLock { $0 = true } }
+            return try await session.goOnline()
+        }
+        // Nothing reports that it waits. It does by now, and if not, it is cancelled a little later.
+        for _ in 0..<10 { await Task.yield() }
+        while !hasEnded.withLock({ $0 }), !Task.isCancelled {
+            await session.goOffline()
+            #expect(session.status.state != .syncFailed)
+            await Task.yield()
+        }
+        _ = (await first.result, await second.result)
+        #expect(session.status.state == .offline && session.status.error == nil)
+        client.hangs = false
+        #expect(try await session.goOnline().state == .online)
+    }
+
     @Test func `erasing leaves the network state unchanged`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
