@@ -123,6 +123,35 @@ import Testing
         #expect(try database.document("a")?["v"] == 1)
     }
 
+    @Test(arguments: Kinds.all)
+    func `a delete that merges leaves a local deletion alone while a peer's edit waits`(kind: DatabaseKind) throws {
+        let temporary = try TemporaryDatabase(kind, options: options(.local))
+        defer { withExtendedLifetime(temporary) {} }
+        let database = temporary.database
+        let first = try database.save(Document(id: "a", body: ["v": 0]))
+        let peer = try Database.plain()
+        try peer.pull(from: database)
+        try database.delete(first)
+        try peer.update("a") { $0["v"] = 1 }
+        try database.pull(from: peer)
+        let calls = Log<Bool>()
+        // It gives up at last, so that a delete without end fails this test.
+        let handler = SaveConflict.merge { _, current in
+            calls.add(current == nil)
+            return calls.values.count < 5
+        }
+        #expect(try database.delete(first, onConflict: handler) == nil)
+        #expect(calls.values == [])
+        #expect(try database.delete(Document(id: "a"), onConflict: handler) == nil)
+        #expect(calls.values == [true])
+        let edit = try #require(try database.leaves(of: "a").first { !$0.isDeleted })
+        #expect(edit["v"] == 1)
+        // The peer's leaf itself can be deleted.
+        #expect(try database.delete(edit, onConflict: handler)?.isDeleted == true)
+        #expect(try database.leaves(of: "a").allSatisfy(\.isDeleted))
+        #expect(calls.values == [true])
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `an observer of a document does not see a pulled leaf before the conflict is settled`() async throws {
         let database = try Database.plain(options: options(.local))
