@@ -25,7 +25,12 @@ extension Database {
     /// - Throws: ``DatabaseError`` with code `inUse` if another process has the database open; it then stays
     ///   suspended and can be resumed later. Also `closed`, and errors of ``open(_:options:)`` if the files were
     ///   changed meanwhile.
-    public func resume() throws { try capabilities.suspendable?.resume() }
+    public func resume() throws {
+        guard let suspendable = capabilities.suspendable else { return }
+        let wasSuspended = suspendable.isSuspended
+        try suspendable.resume()
+        if wasSuspended { resumeExpiration() }
+    }
 
     /// Whether the database is suspended.
     public var isSuspended: Bool { capabilities.suspendable?.isSuspended ?? false }
@@ -72,6 +77,10 @@ extension Database {
     private func announceOthers() {
         changeBell.ring(at: newest.withLock { $0.sequence.number })
         pendingCache?.announce()
+        resumeExpiration()
+    }
+
+    private func resumeExpiration() {
         do { try scheduleExpiration() } catch { warn("can't read when documents expire: \(error)") }
     }
 }

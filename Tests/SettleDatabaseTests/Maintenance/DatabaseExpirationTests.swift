@@ -61,6 +61,17 @@ import Testing
         #expect(try database.tree(of: "a") == nil)
     }
 
+    @Test(.timeLimit(.minutes(5))) func `documents expire after their database was suspended and resumed`() throws {
+        let temporary = try TemporaryDatabase(.file)
+        defer { withExtendedLifetime(temporary) {} }
+        let database = temporary.database
+        try database.add("a")
+        try database.setExpiration(of: "a", at: Date(timeIntervalSinceNow: 0.5))
+        try database.suspend()
+        try database.resume()
+        waitUntil("it is purged") { try database.tree(of: "a") == nil }
+    }
+
     @Test(arguments: Kinds.all)
     func `dates out of range are handled`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
