@@ -44,7 +44,7 @@ extension Flow {
 
     /// Compares the next changes. Changes of documents that are already in progress wait.
     private mutating func compare(_ actions: inout [FlowAction]) -> Bool {
-        guard comparing < 2, !unread.isEmpty, wanted.count / 2 < settings.limits.revisions else { return false }
+        guard comparing < 2, !unread.isEmpty, wanted.count / 2 < max(1, settings.limits.revisions) else { return false }
         var rows: [FlowRow] = []
         while rows.count < max(1, settings.limits.changes), let row = unread.popFirst() {
             if onTheWay.insert(row.change.id).inserted { rows.append(row) } else { park(row) }
@@ -97,7 +97,7 @@ extension Flow {
         guard storing == 0 || fetched.count >= sizer.revisions else { return false }
         var jobs: [FlowJob] = []
         var count = 0
-        while count < settings.limits.revisions, jobs.count < storeSearch.most, let job = fetched.popFirst() {
+        while count < max(1, settings.limits.revisions), jobs.count < storeSearch.most, let job = fetched.popFirst() {
             count += job.received.count
             jobs.append(job)
         }

@@ -33,7 +33,7 @@ struct FlowSettings: Sendable {
     }
 }
 
-/// Limits on the work in progress of a replication.
+/// Limits on the work in progress of a replication. A limit below 1 counts as 1.
 public struct BatchLimits: Sendable, Hashable {
     /// The number of changes that are read per request; 1000 by default.
     public var changes = 1000

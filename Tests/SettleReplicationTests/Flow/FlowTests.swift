@@ -238,6 +238,22 @@ struct FlowTests {
         #expect(world.target.count == 400)
     }
 
+    @Test(arguments: [0, -1])
+    func `with limits below one everything is replicated, one at a time`(limit: Int) throws {
+        var settings = FlowSettings(start: .start, end: PeerSequence(.number(JSONNumber(20))))
+        (settings.limits.changes, settings.limits.revisions) = (limit, limit)
+        (settings.limits.fetches, settings.limits.stores, settings.limits.bytes) = (limit, limit, limit)
+        var world = FlowWorld(seed: 1, settings)
+        for number in 0..<20 { world.write(try DocumentID(validating: "d\(number)"), size: 100) }
+        world.send(.begin)
+        var steps = 0
+        while world.end == nil, world.step(), steps < 1000 { steps += 1 }
+        let end = try #require(world.end, "it did not end")
+        #expect(end == nil)
+        #expect(world.target.count == 20)
+        #expect(world.problems.isEmpty)
+    }
+
     @Test func `reduced batches grow again`() {
         var sizer = BatchSizer(most: 1000)
         let start = sizer.revisions
