@@ -61,15 +61,18 @@ extension Database {
     }
 
     /// The documents of a query in pages, in bounded memory. If the order has no index, the documents to sort are
-    /// kept in memory, and documents that are written after the first page was read are not found.
+    /// kept in memory, and documents that are written after the first page was read are not found. In a search for
+    /// text they may be missing.
     ///
     ///     for try await page in database.pages(of: DocumentQuery<Person>(), size: 100) { show(page.rows) }
     ///
     /// - Parameters:
     ///   - query: The query.
     ///   - size: The number of documents per page, except the last one.
-    /// - Returns: The pages, each from one snapshot of the database. Documents inserted after the last one during the
-    ///   iteration are found; none is missed or returned twice unless it changes its position.
+    /// - Returns: The pages. The index is updated before each of them, so documents inserted after the last one during
+    ///   the iteration are found; none is missed or returned twice unless it changes its position. A page of a query
+    ///   that examines more than 1000 documents for it is read in several steps, each from one snapshot of the
+    ///   database.
     public func pages<Model>(of query: DocumentQuery<Model>, size: Int = 100) -> QueryPages<Model> {
         QueryPages(database: self, query: query, size: max(size, 1))
     }

@@ -116,6 +116,10 @@ package struct FindCursor {
         return query.index?.isCurrent(with: query.source) ?? query.texts?.isCurrent(with: query.source) ?? true
     }
 
+    /// Whether documents that are written after the first ones were found can be found, too. Sorted or ranked ones
+    /// can't be told apart from those found already.
+    var followsWrites: Bool { sorter == nil && query.texts == nil }
+
     /// Whether the query probably examines few documents, each cheaply.
     package func isQuick(_ few: Int) -> Bool {
         guard isCurrent, query.texts == nil, query.options.limit <= few, query.options.skip <= few,

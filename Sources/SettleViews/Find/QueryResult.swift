@@ -164,7 +164,8 @@ struct CoveredDocuments {
 ///
 /// ## Buffering
 ///
-/// Pages are read on demand, never ahead. Each page is from one snapshot of the database.
+/// Pages are read on demand, never ahead. A page is read in steps of at most 1000 examined documents, and each step
+/// reads one snapshot of the database.
 public struct QueryPages<Model: Decodable & Sendable>: AsyncSequence, Sendable {
     let database: Database
     let query: DocumentQuery<Model>
@@ -189,7 +190,7 @@ public struct QueryPages<Model: Decodable & Sendable>: AsyncSequence, Sendable {
             let (pages, known) = (pages, cursor)
             let (page, cursor) = try await pages.database.perform { database in
                 var cursor = try known ?? FindCursor(pages.query.options(), in: database)
-                if known == nil { try cursor.update() }
+                if known == nil || cursor.followsWrites { try cursor.update() }
                 var page = QueryResult<Model>()
                 while !cursor.isDone, page.found < pages.size {
                     try cursor.next(lookingAt: 1000) { found in

@@ -99,6 +99,19 @@ struct BookmarkTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(5))) func `documents inserted after a page are on a later one`() async throws {
+        let database = try Database.plain()
+        try numbers(0..<10, in: database)
+        try database.createIndex(on: "n")
+        let query = DocumentQuery<JSONValue>().where { $0["n"] >= 0 }.sorted(by: "n")
+        var pages = database.pages(of: query, size: 5).makeAsyncIterator()
+        #expect(try await pages.next()?.rows.map(\.id) == ["d0", "d1", "d2", "d3", "d4"])
+        try numbers([20], in: database)
+        #expect(try await pages.next()?.rows.map(\.id) == ["d5", "d6", "d7", "d8", "d9"])
+        #expect(try await pages.next()?.rows.map(\.id) == ["d20"])
+        #expect(try await pages.next()?.rows == nil)
+    }
+
     @Test func `a live query delivers its results now and then each change of them`() async throws {
         let database = try Database.plain()
         try numbers(0..<3, in: database)
