@@ -15,6 +15,11 @@ public import SwiftUI
 ///     People().database(database)
 ///
 /// Without a ``SwiftUICore/View/database(_:)`` around the view there are no documents.
+///
+/// A view keeps its first query: queries can't be compared, so another one that its parent gives it later is ignored.
+/// Give such a view an identity that changes with the query:
+///
+///     People(olderThan: age).id(age)
 @MainActor @propertyWrapper
 public struct LiveDocuments<Model: Decodable & Sendable>: @MainActor DynamicProperty {
     /// The live query, which lives as long as the view.

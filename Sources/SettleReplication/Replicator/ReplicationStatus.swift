@@ -114,7 +114,8 @@ public struct ReplicationCounts: Sendable, Hashable {
 
 /// The result of a replication.
 public struct ReplicationResult: Sendable {
-    /// The replication's id: 32 hexadecimal digits.
+    /// The replication's id: 32 hexadecimal digits. It is empty if the run was stopped before it had reached both
+    /// peers.
     public let replicationID: String
     /// The counts of the replication.
     public internal(set) var counts = ReplicationCounts()

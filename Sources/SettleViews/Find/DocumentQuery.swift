@@ -55,6 +55,10 @@ public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
     /// are kept as ``prefix(_:)`` and ``dropFirst(_:)`` need, so the first 100 of a million documents can be sorted
     /// this way.
     ///
+    /// By `_id` alone, the order depends on the conditions. With a condition on `_id`, the documents are read in the
+    /// order of their ids' bytes. Without one they are sorted in memory, in the order of strings (Unicode's root
+    /// collation), and only up to `limit`.
+    ///
     /// - Parameters:
     ///   - fields: The members, all with one direction.
     ///   - limit: The maximum number of documents to sort without an index, 10,000 by default; 0 always requires an index.

@@ -116,8 +116,8 @@ package struct FindCursor {
         return query.index?.isCurrent(with: query.source) ?? query.texts?.isCurrent(with: query.source) ?? true
     }
 
-    /// Whether documents that are written after the first ones were found can be found, too. Sorted or ranked ones
-    /// can't be told apart from those found already.
+    /// Whether later documents are read from the newest state of the index. Those sorted in memory were all read
+    /// before the first was returned, and in a search a write would change the relevance of those already returned.
     var followsWrites: Bool { sorter == nil && query.texts == nil }
 
     /// Whether the query probably examines few documents, each cheaply.

@@ -8,7 +8,9 @@ public struct QueryResult<Model: Decodable & Sendable>: Sendable {
     public internal(set) var rows: [Saved<Model>] = []
     /// The documents that match the conditions but can't be decoded as the model, in the same order.
     public internal(set) var misfits: [MisfitDocument] = []
-    /// A bookmark to continue after the last document; `nil` for an empty result.
+    /// A bookmark for ``DocumentQuery/after(_:)``, to continue after the last document that was found or skipped. If
+    /// nothing more was found, it is the query's own bookmark; it is `nil` only without either. So continue until a
+    /// page has neither ``rows`` nor ``misfits``, not until there is no bookmark.
     public internal(set) var bookmark: String?
     /// Warnings, in CouchDB's wording: that no index was used, or another one than requested; and whether documents
     /// were sorted in memory.
