@@ -268,6 +268,20 @@ extension Database {
         default: throw error
         }
     }
+
+    /// Calls a closure, and again as long as ``waitsOut(_:)`` says that it will work later.
+    ///
+    /// - Throws: Errors of the closure, or `CancellationError` if the task was cancelled while it waited.
+    func patiently<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+        while true {
+            do { return try await body() } catch let error as DatabaseError {
+                guard try await waitsOut(error) else {
+                    try Task.checkCancellation()
+                    throw error
+                }
+            }
+        }
+    }
 }
 
 // MARK: - FileHolder

@@ -10,7 +10,8 @@ internal import SettlePlatform
 ///
 /// It starts with all existing conflicts, including those that failed in an earlier run (SEMANTICS 31, 32), and
 /// continues with each changed document. A failed conflict is retried when the document changes, at the next sweep, or
-/// when settling is started again.
+/// when settling is started again. While the database is suspended, or another process keeps it, settling waits; a
+/// policy is then asked again about what it could not store.
 public final class AutomaticSettling: Sendable {
     /// The result for one document.
     public enum Event: Sendable {
@@ -46,12 +47,13 @@ public final class AutomaticSettling: Sendable {
     }
 
     /// Waits until everything that was written before this call has been processed. Only conflicts that failed or
-    /// were left then remain (SEMANTICS 40).
+    /// were left then remain (SEMANTICS 40). After ``stop()`` it does not wait.
     ///
-    /// - Throws: ``DatabaseError`` with code `closed` or `inputOutput`, or `CancellationError`.
+    /// - Throws: The ``DatabaseError`` with which settling ended before that, such as `closed` or `inputOutput`, or
+    ///   `CancellationError`.
     public func idle() async throws {
-        let sequence = try await database.perform { try $0.lastSequence() }
-        await progress.wait(for: sequence)
+        let sequence = try await database.patiently { try await database.perform { try $0.lastSequence() } }
+        try await progress.wait(for: sequence)
         try Task.checkCancellation()
     }
 
@@ -150,56 +152,51 @@ struct SettlingWorker: Sendable {
     let progress: SettlingProgress
 
     func run(sweepEvery interval: Duration?) async {
-        defer {
-            progress.finish()
-            continuation.finish()
+        var failure: DatabaseError?
+        do { try await work(sweepEvery: interval) } catch { failure = error as? DatabaseError }
+        if let failure, failure.code != .closed {
+            continuation.yield(.ended(failure))
+            database.log(.error, .conflicts, "conflicts are no longer settled: \(failure)", database.logMetadata)
         }
-        do {
-            let start = try await database.perform { try $0.lastSequence() }
-            try await sweep()
-            progress.reach(start)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await follow(from: start) }
-                if let interval {
-                    group.addTask {
-                        while true {
-                            try await Task.sleep(for: interval)
-                            try await sweep()
-                        }
+        progress.finish(failure)
+        continuation.finish()
+    }
+
+    /// Settles until the database is closed or fails, or the task is cancelled.
+    private func work(sweepEvery interval: Duration?) async throws {
+        let start = try await database.patiently { try await database.perform { try $0.lastSequence() } }
+        try await sweep()
+        progress.reach(start)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await follow(from: start) }
+            if let interval {
+                group.addTask {
+                    while true {
+                        try await Task.sleep(for: interval)
+                        try await sweep()
                     }
                 }
-                // Both end only if the database is closed or fails, or the task is cancelled.
-                _ = try await group.next()
-                group.cancelAll()
             }
-        } catch let error as DatabaseError where error.code != .closed {
-            continuation.yield(.ended(error))
-            database.log(.error, .conflicts, "conflicts are no longer settled: \(error)", database.logMetadata)
-        } catch {}
+            _ = try await group.next()
+            group.cancelAll()
+        }
+        try Task.checkCancellation()
+        throw DatabaseError(.closed, "the database was closed")
     }
 
     private func follow(from start: UpdateSequence) async throws {
         try await withThrowingDiscardingTaskGroup { group in
             var seen = start
             while !Task.isCancelled {
-                let after = seen
-                let (page, newest) = try await database.perform { database in
-                    try database.snapshot {
-                        (
-                            try database.changes(since: after, limit: 100, style: .allLeaves),
-                            try database.lastSequence()
-                        )
-                    }
-                }
+                let (page, newest) = try await changes(after: seen)
                 for change in page where change.leaves.count > 1 && !change.isDeleted {
                     await slots.acquire()
                     let question = progress.begin(change.sequence)
                     group.addTask {
-                        defer {
-                            progress.end(question)
-                            slots.giveBack()
-                        }
+                        defer { slots.giveBack() }
                         try await settle(change.id)
+                        // After an error that ends settling, the question stays open, so that nobody takes it for done.
+                        progress.end(question)
                     }
                 }
                 seen = page.last?.sequence ?? max(newest, seen)
@@ -209,9 +206,20 @@ struct SettlingWorker: Sendable {
         }
     }
 
+    /// The changes after a position, at most 100, and the newest sequence.
+    private func changes(after seen: UpdateSequence) async throws -> ([Change], UpdateSequence) {
+        try await database.patiently {
+            try await database.perform { database in
+                try database.snapshot {
+                    (try database.changes(since: seen, limit: 100, style: .allLeaves), try database.lastSequence())
+                }
+            }
+        }
+    }
+
     private func sweep() async throws {
         var sweep = ConflictSweep(policy.kinds)
-        while case let page = try await sweep.next(in: database), !page.isEmpty {
+        while case let page = try await nextPage(of: &sweep), !page.isEmpty {
             try await withThrowingDiscardingTaskGroup { group in
                 for id in page {
                     await slots.acquire()
@@ -224,10 +232,21 @@ struct SettlingWorker: Sendable {
         }
     }
 
+    private func nextPage(of sweep: inout ConflictSweep) async throws -> [DocumentID] {
+        let before = sweep
+        let (page, after) = try await database.patiently {
+            var sweep = before
+            let page = try await sweep.next(in: database)
+            return (page, sweep)
+        }
+        sweep = after
+        return page
+    }
+
     private func settle(_ id: DocumentID) async throws {
         try Task.checkCancellation()
         do {
-            let settlement = try await database.settle(id, asking: policy)
+            let settlement = try await database.patiently { try await database.settle(id, asking: policy) }
             if settlement.outcome != .nothing { continuation.yield(.settled(settlement)) }
         } catch let error as DatabaseError where error.code.isOfOneDocument {
             if error.code != .notFound { continuation.yield(.failed(id, error)) }
@@ -245,6 +264,8 @@ final class SettlingProgress: Sendable {
         /// The sequences of documents that are being settled.
         var open: [Int: UpdateSequence] = [:]
         var nextQuestion = 0
+        /// The error with which processing ended.
+        var failure: DatabaseError?
 
         func isDone(_ sequence: UpdateSequence) -> Bool {
             scanned >= sequence && open.values.allSatisfy { $0 > sequence }
@@ -270,20 +291,28 @@ final class SettlingProgress: Sendable {
         }
     }
 
-    /// Records that settling of a document has ended, with or without success.
+    /// Records that settling of a document has ended, with a settlement or a failure of that document.
     func end(_ question: Int) {
         state.withLock { $0.open[question] = nil }
         bell.ring()
     }
 
-    /// Records that nothing more will be processed.
-    func finish() { bell.end() }
+    /// Records that nothing more will be processed, and the error that is the cause.
+    func finish(_ failure: DatabaseError?) {
+        state.withLock { $0.failure = failure }
+        bell.end()
+    }
 
     /// Waits until everything up to a sequence was processed, processing has ended, or the task is cancelled.
-    func wait(for sequence: UpdateSequence) async {
+    ///
+    /// - Throws: The error with which processing ended before that.
+    func wait(for sequence: UpdateSequence) async throws {
         while true {
             let seen = bell.position
-            guard !state.withLock({ $0.isDone(sequence) }), await bell.wait(after: seen) else { return }
+            if state.withLock({ $0.isDone(sequence) }) { return }
+            guard await bell.wait(after: seen) else { break }
         }
+        let failure = state.withLock { $0.isDone(sequence) ? nil : $0.failure }
+        if let failure { throw failure }
     }
 }

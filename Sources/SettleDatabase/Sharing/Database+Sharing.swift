@@ -8,9 +8,9 @@ extension Database {
     ///     task.expirationHandler = { try? store.suspend() }      // the system is about to suspend the app
     ///
     /// It waits for running transactions and snapshots; acknowledged writes are on the disk, according to
-    /// ``DatabaseOptions/durability``. Later calls throw ``DatabaseErrorCode/suspended``; observers and live
-    /// queries wait. Suspending again does nothing. Stop replications first: their calls fail meanwhile, and they
-    /// retry. A database without files, in memory for example, continues to work.
+    /// ``DatabaseOptions/durability``. Later calls throw ``DatabaseErrorCode/suspended``; observers, live queries and
+    /// automatic settling wait. Suspending again does nothing. Stop replications first: their calls fail meanwhile,
+    /// and they retry. A database without files, in memory for example, continues to work.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` inside a transaction or a snapshot, and `closed`.
     public func suspend() throws {

@@ -39,6 +39,56 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `settling waits while the database is suspended, and goes on when it is resumed`() async throws {
+        let temporary = try TemporaryDatabase(.file, options: .quiet)
+        defer { withExtendedLifetime(temporary) {} }
+        let database = temporary.database
+        for id: DocumentID in ["a", "b"] { try database.makeConflict(id) }
+        let seen = Seen()
+        let settling = database.settleAutomatically(
+            using: .custom("suspends once") { conflict in
+                seen.note(conflict.documentID.string)
+                if seen.all.count == 1 { try database.suspend() }
+                return .document(conflict.winner)
+            }, atOnce: 1)
+        await eventually("the database is suspended") { database.isSuspended }
+        let waiting = Task { try await settling.idle() }
+        // Settling that ends shows it meanwhile.
+        try await Task.sleep(for: .milliseconds(150))
+        try database.resume()
+        try await waiting.value
+        #expect(try database.conflictedDocumentIDs() == [])
+        #expect(seen.all.sorted() == ["a", "a", "b"])
+        try database.makeConflict("c")
+        try await settling.idle()
+        #expect(try database.conflictedDocumentIDs() == [])
+        await settling.stop()
+        for await event in settling.events {
+            if case .ended(let error) = event { Issue.record("settling ended: \(error)") }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `idle throws the error with which settling ended`() async throws {
+        let database = try Database.plain(options: .quiet)
+        try database.makeConflict("d")
+        let gate = Barrier(count: 2)
+        let settling = database.settleAutomatically(
+            using: .asking("closes the database") { conflict in
+                await gate.pass()
+                database.close()
+                return .document(conflict.winner)
+            })
+        let waiting = Task { try await settling.idle() }
+        // Usually enough for the call to wait for the policy.
+        try await Task.sleep(for: .milliseconds(100))
+        await gate.open()
+        let error = await #expect(throws: DatabaseError.self) { try await waiting.value }
+        #expect(error?.code == .closed)
+        await settling.stop()
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `a second stop waits too`() async throws {
         let database = try Database.plain(options: .quiet)
         try database.makeConflict("d")
