@@ -49,7 +49,8 @@ extension Database {
         }
     }
 
-    /// Saves new models in one transaction. A model that can't be saved does not stop the rest.
+    /// Saves new models in one transaction, or one by one if a handler merges. A model that can't be saved does not
+    /// stop the rest.
     ///
     /// - Returns: For each model, in order, the stored model or the error.
     /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is then written.
@@ -57,7 +58,7 @@ extension Database {
     public func saveAll<Model: Codable & Identifiable>(
         _ models: [Model], onConflict conflict: SaveConflict = .fail
     ) throws -> [Result<Saved<Model>, any Error>] where Model.ID: DocumentIDConvertible {
-        try transaction { try models.map { model in try Self.outcome { try save(model, onConflict: conflict) } } }
+        try saveEach(models, onConflict: conflict) { try save($0, onConflict: conflict) }
     }
 
     /// Saves the changes that were made to a model since it was read.
@@ -103,8 +104,8 @@ extension Database {
             ? Saved.read(stored.document, else: saved.value) : Saved(stored.document, saved.value)
     }
 
-    /// Saves the changes that were made to many models since they were read, in one transaction. A model that can't
-    /// be saved does not stop the rest.
+    /// Saves the changes that were made to many models since they were read, in one transaction, or one by one if a
+    /// handler merges. A model that can't be saved does not stop the rest.
     ///
     /// - Returns: For each model, in order, the stored model or the error.
     /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is then written.
@@ -112,7 +113,16 @@ extension Database {
     public func saveAll<Model: Codable>(
         _ saved: [Saved<Model>], onConflict conflict: SaveConflict = .fail
     ) throws -> [Result<Saved<Model>, any Error>] {
-        try transaction { try saved.map { saved in try Self.outcome { try save(saved, onConflict: conflict) } } }
+        try saveEach(saved, onConflict: conflict) { try save($0, onConflict: conflict) }
+    }
+
+    /// Saves many models in one transaction, or one by one if a handler merges, because handlers are called outside of
+    /// transactions.
+    private func saveEach<Model, Stored>(
+        _ models: [Model], onConflict conflict: SaveConflict, _ save: (Model) throws -> Stored
+    ) throws -> [Result<Stored, any Error>] {
+        if conflict.isMerge { return models.map { model in Result { try save(model) } } }
+        return try transaction { try models.map { model in try Self.outcome { try save(model) } } }
     }
 
     /// Reads a document as a model; `nil` for a missing or deleted document.

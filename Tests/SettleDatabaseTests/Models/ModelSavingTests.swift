@@ -185,6 +185,30 @@ struct ModelSavingTests {
         #expect(revived.document?.json == ["title": "Soy milk"] && revived.revision?.generation == 5)
     }
 
+    @Test func `a handler that merges models of a batch is called while others can write`() throws {
+        let database = database
+        let handler = SaveConflict.merge { new, _ in
+            let written = DispatchSemaphore(value: 0)
+            DispatchQueue.global().async {
+                _ = try? database.updateOrCreate("other") { $0["n"] = 1 }
+                written.signal()
+            }
+            guard written.wait(timeout: .now() + 30) == .success else { return false }
+            new["done"] = true
+            return true
+        }
+        try database.save(Note(id: "milk", title: "Milk"))
+        let notes = [Note(id: "milk", title: "Oat milk"), Note(id: "eggs", title: "Eggs")]
+        let saved = try database.saveAll(notes, onConflict: handler).map { try $0.get() }
+        #expect(saved[0].document?.json == ["title": "Oat milk", "done": true])
+        #expect(saved[1].document?.json == ["title": "Eggs"])
+        var milk = saved[0]
+        try database.update("milk") { $0["title"] = "Soy milk" }
+        milk.title = "Rice milk"
+        let edited = try database.saveAll([milk], onConflict: handler).map { try $0.get() }
+        #expect(edited.map(\.value.title) == ["Rice milk"])
+    }
+
     @Test func `a new document gets the type and the default values of its model, whatever wins`() throws {
         let conflicts: [String: SaveConflict] = ["a": .fail, "b": .lastWriteWins, "c": .deletesWin]
         for (id, conflict) in conflicts {
