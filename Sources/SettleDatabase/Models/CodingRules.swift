@@ -14,9 +14,15 @@ package final class CodingRules: Sendable {
     let identity: DocumentIdentity?
     /// Whether the property `id` of the whole value is the id of a document, encoded as `_id`.
     private let idIsDocumentID: Bool
+    /// Whether numbers that JSON does not have, infinity and NaN, are encoded as `null`; otherwise they are errors.
+    let hasNullNumbers: Bool
 
-    init(_ coding: DocumentCoding, identity: DocumentIdentity? = nil, idIsDocumentID: Bool = false) {
+    init(
+        _ coding: DocumentCoding, identity: DocumentIdentity? = nil, idIsDocumentID: Bool = false,
+        hasNullNumbers: Bool = false
+    ) {
         (self.coding, self.identity, self.idIsDocumentID) = (coding, identity, idIsDocumentID)
+        self.hasNullNumbers = hasNullNumbers
     }
 
     /// The rules for coding a model as a document.
@@ -48,6 +54,7 @@ package final class CodingRules: Sendable {
         if Value.self == URL.self, let url = value as? URL { return .string(url.absoluteString) }
         if Value.self == Decimal.self, let decimal = value as? Decimal {
             guard let number = JSONNumber(text: decimal.description) else {
+                if hasNullNumbers { return .null }
                 throw Self.invalid(decimal, path, "JSON has no \(decimal)")
             }
             return .number(number)

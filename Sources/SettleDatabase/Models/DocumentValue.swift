@@ -12,8 +12,9 @@ public import Foundation
 ///     document["due"] = Date()                    // ISO 8601
 ///     let tags: [String]? = document["tags"]
 ///
-/// Values are stored in the forms of ``DocumentCoding/standard``. A `Double` that is infinite or not a number
-/// becomes `null`, as in JavaScript. A model of an app can conform, too: `extension Address: DocumentValue {}`.
+/// Values are stored in the forms of ``DocumentCoding/standard``. A number that is infinite or not a number becomes
+/// `null`, as in JavaScript, also in a list or an object; another value that can't be encoded makes the whole value
+/// `null`. A model of an app can conform, too: `extension Address: DocumentValue {}`.
 public protocol DocumentValue: Codable, Sendable {}
 
 extension Bool: DocumentValue {}
@@ -40,7 +41,10 @@ extension Dictionary: DocumentValue where Key == String, Value: DocumentValue {}
 
 extension JSONValue {
     /// The JSON of a value: `JSONValue(count)`.
-    public init(_ value: some DocumentValue) { self = (try? JSONValue(encoding: value)) ?? .null }
+    public init(_ value: some DocumentValue) {
+        let rules = CodingRules(.of(type(of: value)), hasNullNumbers: true)
+        self = (try? JSONValue(encoding: value, by: rules)) ?? .null
+    }
 }
 
 extension Document {

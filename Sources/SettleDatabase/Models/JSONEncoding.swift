@@ -271,9 +271,10 @@ extension JSONEncodingNode {
         return try node.json()
     }
 
-    /// The JSON of a float in the fewest digits.
+    /// The JSON of a float in the fewest digits; infinity and NaN are `null` or an error, by the rules.
     func encoded(_ value: Double, at key: (any CodingKey)? = nil) throws -> JSONValue {
         guard let number = JSONNumber(value) else {
+            if rules.hasNullNumbers { return .null }
             throw JSONEncodingNode(path: path + (key.map { [$0] } ?? []), rules: rules).invalid(
                 value, "JSON has no \(value)")
         }

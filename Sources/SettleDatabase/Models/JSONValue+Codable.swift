@@ -26,7 +26,7 @@ extension JSONValue {
         try self.init(encoding: value, by: (coding ?? .of(type(of: value))).rules)
     }
 
-    private init(encoding value: some Encodable, by rules: CodingRules) throws {
+    init(encoding value: some Encodable, by rules: CodingRules) throws {
         let node = JSONEncodingNode(path: [], rules: rules)
         try node.encode(value)
         guard !node.isEmpty else {

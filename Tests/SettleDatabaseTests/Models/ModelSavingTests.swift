@@ -320,6 +320,18 @@ struct ModelSavingTests {
         #expect(JSONValue(count) == 2)
     }
 
+    @Test func `a number that JSON does not have is null, and its neighbours stay`() {
+        var document = Document()
+        let floats: [Double] = [1.5, .nan, -.infinity]
+        let named: [String: [Float]] = ["a": [.infinity, 2.5]]
+        let decimals: [Decimal] = [.nan, 3]
+        document["floats"] = floats
+        document["named"] = named
+        document["decimals"] = decimals
+        #expect(
+            document.json == ["floats": [1.5, nil, nil], "named": ["a": [nil, 2.5]], "decimals": [nil, 3]])
+    }
+
     @Test func `text names documents where it can't be wrong`() throws {
         let name = ["mi", "lk"].joined()
         try database.save(Document(id: try #require(DocumentID(name)), body: ["n": 1]))
