@@ -30,11 +30,11 @@ public struct Journal: Sendable {
     ///
     /// - Parameters:
     ///   - number: The entry number to start after.
-    ///   - limit: The maximum number of entries.
+    ///   - limit: The maximum number of entries; none if it is negative.
     /// - Returns: The entries.
     /// - Throws: ``DatabaseError`` if the storage fails.
     public func history(after number: Int64 = 0, limit: Int = .max) throws -> [JournalEntry] {
-        try database.engine.snapshot { try $0.resolved($0.journalEntries(after: number, limit: limit)) }
+        try database.engine.snapshot { try $0.resolved($0.journalEntries(after: number, limit: max(limit, 0))) }
     }
 
     /// The newest operations, in the order in which they happened.

@@ -43,6 +43,16 @@ struct JournalContentTests {
         }
     }
 
+    @Test func `the oldest are at most as many as asked for, and none for a negative number`() throws {
+        try withDatabase { database, journal in
+            try edit(database, to: 3)
+            for limit in [0, 1, 2, 3, 4, Int.max] {
+                #expect(try journal.history(limit: limit) == Array(journal.history().prefix(limit)), "\(limit)")
+            }
+            #expect(try journal.history(limit: -1).isEmpty)
+        }
+    }
+
     @Test func `when the database is compacted`() throws {
         try withDatabase { database, journal in
             try edit(database, to: 6)
