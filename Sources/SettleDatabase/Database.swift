@@ -18,9 +18,9 @@ private enum Identities {
 /// Calls are synchronous: reading a document takes microseconds. Saving one takes tens of microseconds, or a few
 /// hundred with ``Durability/full``, which waits for the disk (docs/PERFORMANCE.md has the figures). Calls that can
 /// take long (queries, many documents, compaction) also have `async` forms, which run off the caller's thread and
-/// end when the task is cancelled; ``perform(_:)-((Database)->Result)`` does that for any other calls. Any number
-/// of threads may call at once: writes take turns and share commits; reads see the state of the last commit and
-/// never wait for a write.
+/// end when the task is cancelled; ``perform(_:)-((Database)->Result)`` runs any other calls there, to their end.
+/// Any number of threads may call at once: writes take turns and share commits; reads see the state of the last
+/// commit and never wait for a write.
 ///
 /// A database belongs to one process at a time. Opening the same folder again in that process returns the open object;
 /// another process gets ``DatabaseErrorCode/inUse``, unless both share it (``DatabaseOptions/sharing``). ``suspend()`` leaves
@@ -135,6 +135,10 @@ public final class Database: Sendable {
     /// Runs a closure off the caller's thread, such as the main thread.
     ///
     ///     let count = try await database.perform { try $0.info().documents.live }
+    ///
+    /// The closure runs to its end, and this call waits for it, even if the task is cancelled.
+    ///
+    /// - Throws: Errors of the closure.
     @discardableResult
     public func perform<Result: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Result

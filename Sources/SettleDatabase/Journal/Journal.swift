@@ -99,7 +99,7 @@ public struct Journal: Sendable {
     /// The number of operations.
     public var count: Int { cache.count }
 
-    /// Observes the pending changes: first the current ones, then the new ones after each change.
+    /// Observes the pending changes: first the current ones, then the new ones after each change of the journal.
     public func observePending() -> PendingObservation { PendingObservation(journal: self) }
 
     /// Waits until there is an operation; `false` if the database is closed or the task is cancelled.
@@ -150,7 +150,7 @@ extension Journal {
     }
 }
 
-/// The pending changes after each change of them, without end.
+/// The pending changes after each change of the journal, without end.
 ///
 ///     for try await changes in journal.observePending() {
 ///         badge.count = changes.count
@@ -173,8 +173,8 @@ public struct PendingObservation: AsyncSequence, Sendable {
 
         init(journal: Journal) { self.journal = journal }
 
-        /// Waits until the pending changes differ from the last returned ones, and returns them; `nil` if the
-        /// database is closed or the task is cancelled.
+        /// Waits until the journal was changed since the last call, and returns the pending changes; `nil` if the
+        /// database is closed or the task is cancelled. They may equal the last returned ones.
         ///
         /// - Throws: ``DatabaseError`` if the storage fails.
         public mutating func next() async throws -> [PendingChange]? {
