@@ -34,8 +34,9 @@ struct DocumentState {
     /// - Parameters:
     ///   - revision: The leaf.
     ///   - force: What `--force` would do; `nil` for a verb without it.
-    /// - Throws: ``CommandError`` with status `notFound` when there is no such document, or `conflict` when the revision can't
-    ///   be edited.
+    /// - Returns: The document of that leaf.
+    /// - Throws: ``CommandError`` with status `notFound` when there is no such document, or `conflict` when the
+    ///   revision can't be edited.
     func document(toEdit revision: RevisionID, force: Force? = nil) throws -> Document {
         if tree[revision]?.isLeaf == true, let document = document(revision) { return document }
         guard let winner = tree.winner else { throw missing }

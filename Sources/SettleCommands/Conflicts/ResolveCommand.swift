@@ -108,13 +108,8 @@ enum ResolveCommand: Command {
         }
     }
 
-    /// Settles the conflict of a document, or shows how.
-    ///
-    /// - Parameters:
-    ///   - given: The document.
-    ///   - order: What decides.
-    ///   - how: What the output says about it; `nil` for the reason that the policy gives.
-    ///   - text: The file of the text that the user has edited; it stays if there was nothing to settle any more.
+    /// Settles the conflict of a document, or shows how. The output says `how` about it, or the reason that the policy
+    /// gives. The file of the text that the user has edited stays if there was nothing to settle any more.
     private static func settle(
         _ given: DocumentState, by order: SettlementOrder, _ how: String?, text file: TextEditor? = nil,
         _ client: Client, _ invocation: Invocation

@@ -229,6 +229,7 @@ enum DatabaseFolders {
     /// Checks that a server of a folder would have all databases in it.
     ///
     /// - Parameters:
+    ///   - place: The folder.
     ///   - outcome: What was not done, such as `nothing was backed up`.
     ///   - otherwise: What can be done with a database without renaming its folder.
     /// - Throws: ``CommandError`` with status `refused`, which names the folders of the other databases.

@@ -51,7 +51,8 @@ struct CSVCommandTests {
         try room.run("create", "db")
         try room.run("put", "db", "a", "{}")
         for words in [
-            ["--as", "csv", "--local"], ["--csv", "--local"], ["--csv", "--as", "ndjson"], ["--csv", "--as", "pouchdb"],
+            ["--as", "csv", "--local"], ["--csv", "--local"], ["--csv", "--as", "ndjson"],
+            ["--csv", "--as", "pouchdb"],
         ] {
             let outcome = try room.run(all: ["export", "db"] + words)
             #expect(outcome.status == 2 && outcome.output == "", "\(words): \(outcome)")
