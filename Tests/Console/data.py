@@ -296,6 +296,25 @@ def a_query_as_a_table(room):
     expect(page.locator(".history li", has_text="439").count() == 0, "another database has these queries")
 
 
+def a_query_skips_once(room):
+    """A query with `skip` leaves rows out before its first page only, not before each page."""
+    server = room.server
+    server.ask("PUT", "skipped")
+    server.ask("POST", "skipped/_bulk_docs", {"docs": [{"_id": f"row-{one:02}", "n": one} for one in range(20)]})
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/skipped/query")
+    page.get_by_label("The query").fill('{"selector": {"n": {"$gte": 0}}, "skip": 3, "limit": 5}')
+    page.keyboard.press("Control+Enter")
+    for count in (5, 10, 15, 17):
+        page.wait_for_selector(f"text={count} documents found")
+        if count < 17:
+            page.get_by_role("button", name="More", exact=True).click()
+    ids = page.get_by_role("region", name="Results").locator("tbody tr td:first-child").all_inner_texts()
+    expect(ids == [f"row-{one:02}" for one in range(3, 20)], str(ids))
+
+
 def databases_by_any_part(room):
     """A database is found by any part of its name, and the address keeps the text; of more than 10,000 names by their beginnings."""
     server = room.server
@@ -487,5 +506,5 @@ def changes_are_looked_for(room):
     page.wait_for_selector("main li:has-text('while-paused')")
 
 
-DATA = [rows_of_a_view, many_documents, a_new_document_and_a_copy, a_query_as_a_table, databases_by_any_part, two_revisions, a_pressed_row_stays,
-        changes_are_looked_for]
+DATA = [rows_of_a_view, many_documents, a_new_document_and_a_copy, a_query_as_a_table, a_query_skips_once, databases_by_any_part, two_revisions,
+        a_pressed_row_stays, changes_are_looked_for]

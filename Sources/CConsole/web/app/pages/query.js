@@ -67,13 +67,14 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     const facts = h('p', { role: 'status' }, t.query.asking);
     const more = button(t.common.more, again, { hidden: true });
     const costs = { keys: 0, docs: 0, found: 0 };
-    let bookmark = value.get('bookmark');
+    let place = []; // where a further page begins
     async function read() {
       more.disabled = true;
-      const text = stringify(new Map([...value, ['execution_stats', true], ...(bookmark ? [['bookmark', bookmark]] : [])]));
+      const text = stringify(new Map([...value, ['execution_stats', true], ...place]));
       const answer = parse((await ask(path`${db}/_find`, { method: 'POST', text, signal })).text);
       const [docs, cost] = [answer.get('docs'), answer.get('execution_stats')];
-      bookmark = answer.get('bookmark');
+      // The rows to skip are before the first page; the server would skip as many on each.
+      place = [['bookmark', answer.get('bookmark')], ['skip', 0]];
       results.add(docs);
       const of = name => cost?.get(name)?.toNumber() ?? 0;
       costs.keys += of('total_keys_examined');
