@@ -5,6 +5,8 @@ import time
 from room import expect, revision, until
 
 ROWS = "document.querySelectorAll('.key-list tbody tr').length"
+# The page of the address is there, with its query.
+SHOWN = "document.querySelector('main')?.dataset.shown === location.hash"
 
 
 def first_row(visit):
@@ -143,6 +145,49 @@ def an_older_revision(room):
     expect(now["_rev"].startswith("4-") and now["a"] == 3, str(now))
 
 
+def a_losing_leaf_is_saved(room):
+    """A leaf that does not win is saved on itself, and shown then; the winner stays, and an edit of the leaf that came meanwhile is not lost."""
+    server = room.server
+    server.store("groceries", revision("fork", "1", {"n": 1}), revision("fork", "dcb1", {"n": "winner"}), revision("fork", "a1", {"n": "loser"}))
+    winner = server.json("GET", "groceries/fork")["_rev"]
+    expect(winner.startswith("4-"), winner)
+    leaves = lambda: server.json("GET", "groceries/fork?conflicts=true")["_conflicts"]
+    leaf, = leaves()
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go(f"#/groceries/doc/fork?rev={leaf}")
+    area = page.get_by_label("The document", exact=True)
+    page.wait_for_selector("text=Saving here changes this leaf only.")
+    expect(page.get_by_text("an older revision").count() == 0, "a leaf is called an older revision")
+    area.fill(area.input_value().replace('"loser"', '"mended"'))
+    page.keyboard.press("Control+s")
+    page.wait_for_selector("text=Saved as 3-")
+    page.wait_for_function(f"() => location.hash.includes('rev=3-') && {SHOWN}")
+    visit.settled()
+    now = server.json("GET", "groceries/fork")
+    expect(now["_rev"] == winner and now["n"] == "winner", f"the winner was overwritten: {now}")
+    saved, = leaves()
+    expect(server.json("GET", f"groceries/fork?rev={saved}")["n"] == "mended", "the leaf was not saved")
+    expect(saved in page.evaluate("location.hash") and '"mended"' in area.input_value(), "another leaf is shown")
+
+    # Somebody else saves the leaf meanwhile: theirs is the leaf, not the winner.
+    theirs = server.json("PUT", "groceries/fork", {"_rev": saved, "n": "mended", "more": 1})["rev"]
+    area.fill(area.input_value().replace('"mended"', '"mended again"'))
+    page.keyboard.press("Control+s")
+    page.wait_for_selector("text=Somebody else has saved meanwhile")
+    page.wait_for_selector("tr[data-path='/more']")
+    page.get_by_role("button", name="Take into the text").click()
+    page.keyboard.press("Control+s")
+    # A longer leaf than the winner wins itself, and needs no revision in the address.
+    page.wait_for_function(f"() => !location.hash.includes('rev=') && {SHOWN}")
+    visit.settled()
+    leaf = [one for one in [server.json("GET", "groceries/fork")["_rev"], *leaves()] if one != winner]
+    expect(len(leaf) == 1 and leaf[0] != theirs, f"another leaf was made: {leaf}")
+    now = server.json("GET", f"groceries/fork?rev={leaf[0]}")
+    expect(now["n"] == "mended again" and now["more"] == 1 and '"mended again"' in area.input_value(), str(now))
+
+
 def typing_goes_on(room):
     """After saving, the cursor and the place in the text are where they were, and what is typed while it is saved is kept."""
     room.server.ask("PUT", "groceries/typed", {"lines": list(range(200)), "text": "x"})
@@ -240,4 +285,5 @@ def long_lines_that_fit(room):
     expect(found["inside"] == 0 and found["painted"] > 20_000, str(found))
 
 
-DOCUMENTS = [long_lines_that_fit, five_thousand_documents, an_exact_id, typing_goes_on, a_query_tells_its_plan, an_older_revision, values, eight_megabytes]
+DOCUMENTS = [long_lines_that_fit, five_thousand_documents, an_exact_id, typing_goes_on, a_query_tells_its_plan, an_older_revision,
+             a_losing_leaf_is_saved, values, eight_megabytes]

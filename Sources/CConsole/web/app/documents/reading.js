@@ -49,6 +49,17 @@ export async function readChange(db, id, rev, signal) {
   return { now, before, isFirst: generation === 1 };
 }
 
+/** The live leaf that a revision is or has become, by a tree; `undefined` if there is none. */
+export function leafOf(tree, rev) {
+  const parents = new Map((tree?.revisions ?? []).map(row => [row.rev ?? row.to, row.parent]));
+  const isOf = leaf => {
+    let one = leaf;
+    while (one && one !== rev) one = parents.get(one);
+    return Boolean(one);
+  };
+  return tree?.revisions.find(row => row.leaf && !row.deleted && isOf(row.rev))?.rev;
+}
+
 /** The revision that wins, all leaves, and all revisions of a document; `null` where there is none. */
 export async function readTree(db, id, signal) {
   if (id.startsWith('_local/') || !isExact(path`${db}/_conflicts/${id}`)) return null;

@@ -8,7 +8,7 @@ import { COLOURED } from '../parts/code-area.js';
 import { parseNoting } from '../value/json.js';
 import { format, withId, withRev } from '../value/json-text.js';
 import { editor } from '../documents/editor.js';
-import { readDocument, readTree } from '../documents/reading.js';
+import { leafOf, readDocument, readTree } from '../documents/reading.js';
 import { revisionList } from '../documents/revisions.js';
 import { attachmentList } from '../documents/attachments.js';
 import { restoreOne } from '../documents/restoring.js';
@@ -54,8 +54,9 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       readDocument(db, id, { rev: query.rev, signal, onSize: length => { if (length > LARGE) replace(size, t.doc.reading(bytes(length))); } }).finally(() => replace(size)),
       readTree(db, id, signal),
     ]);
-    // An older revision is saved on the newest one of now: another edit since is a conflict, as always.
-    return { ...found, tree, newest: query.rev ? tree?.rev : null };
+    // A leaf is saved on itself, an older revision on the newest one of now: another edit since is a conflict, as always.
+    const isLeaf = Boolean(tree?.leaves.some(leaf => leaf.rev === query.rev && !leaf.deleted));
+    return { ...found, tree, isLeaf, newest: isLeaf ? query.rev : query.rev ? tree?.rev : null };
   }
 
   function shown(found) {
@@ -117,7 +118,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     const told = words => h('span', { class: 'warn' }, words);
     if (found.text === null && query.rev) return told(t.doc.theContentOfIsGone(short(query.rev)));
     if (found.text === null) return told(found.isDeleted ? t.doc.thisDocumentIsDeletedSaving : t.doc.thereIsNoSuchDocument);
-    return query.rev && told(t.doc.anOlderRevisionSavingWrites);
+    return query.rev && !found.isLeaf && told(t.doc.anOlderRevisionSavingWrites);
   }
 
   /** Puts an id of the person's own into the text of a new document. */
@@ -219,7 +220,10 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       look();
       toast(t.doc.saved(short(made)));
       if (now !== sent || signal.aborted) return;
-      if (isNew || query.rev) location.hash = link([db, 'doc', name]); else await main.reload();
+      if (!isNew && !query.rev) { await main.reload(); return; }
+      // A leaf that does not win is shown as what it is.
+      const winner = loaded.isLeaf ? (await readTree(db, name, signal))?.rev : made;
+      location.hash = link([db, 'doc', name], winner === made ? {} : { rev: made });
     } catch (error) {
       if (error.status !== 409) throw error;
       if (isNew) replace(problems, h('p', { class: 'warn', role: 'alert' }, t.doc.thereIsADocument, h('a', { href: link([db, 'doc', name]) }, bdi(name)), t.doc.takeAnotherId));
@@ -229,7 +233,9 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
 
   /** Somebody else has saved: theirs and mine stand side by side, and nothing is overwritten. */
   async function collided(mine) {
-    const theirs = await readDocument(db, id, { signal });
+    // Theirs is what a leaf has become; of one that is no more, the winner.
+    const leaf = loaded.isLeaf ? leafOf(await readTree(db, id, signal), loaded.newest) : undefined;
+    const theirs = await readDocument(db, id, { rev: leaf, signal });
     const before = loaded.rev ? await readDocument(db, id, { rev: loaded.rev, signal, quiet: true }) : null;
     replace(problems, clashView({
       base: before?.text ?? null, theirs, mine,
