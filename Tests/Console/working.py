@@ -152,6 +152,31 @@ def what_is_done_is_told(room):
     told(page, "Database “told” deleted")
 
 
+def a_leaf_is_deleted(room):
+    """Of a conflict with a deletion the document is deleted, which can be undone."""
+    server = room.server
+    server.store("groceries", revision("coal", "1", {"n": 1}), revision("coal", "a1", {"n": "edited"}), revision("coal", "b1", {}, deleted=True))
+    expect(server.json("GET", "groceries/_conflicts/coal")["kind"] == "deletion", "another kind of conflict")
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+
+    def delete(where, said):
+        visit.go(where)
+        page.get_by_role("button", name="Delete").click()
+        page.wait_for_selector("dialog:has-text('The deletion replicates')")
+        text = page.locator("dialog p").inner_text()
+        expect(said in text if said else "winner" not in text, text)
+        page.locator("dialog").get_by_role("button", name="Delete").click()
+
+    delete("#/groceries/doc/coal", None)
+    message = told(page, "“coal” deleted")
+    expect(is_gone(server, "groceries/coal"), "it is not deleted")
+    message.get_by_role("button", name="Undo").click()
+    told(page, "“coal” restored as ")
+    expect(server.json("GET", "groceries/coal")["n"] == "edited", "it is not restored")
+
+
 def many_deletions_are_undone(room):
     """Documents that were deleted together come back with their contents and attachments; what can't is listed."""
     server = room.server
@@ -323,5 +348,5 @@ def long_texts_keep_the_inspector_small(room):
     server.ask("DELETE", "long")
 
 
-WORKING = [conflicts_are_worked_off, what_is_done_is_told, many_deletions_are_undone, undo_goes_back_beyond_a_save, the_editor_on_a_telephone,
+WORKING = [conflicts_are_worked_off, what_is_done_is_told, a_leaf_is_deleted, many_deletions_are_undone, undo_goes_back_beyond_a_save, the_editor_on_a_telephone,
            long_texts_keep_the_inspector_small]

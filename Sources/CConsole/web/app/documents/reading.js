@@ -60,12 +60,12 @@ export function leafOf(tree, rev) {
   return tree?.revisions.find(row => row.leaf && !row.deleted && isOf(row.rev))?.rev;
 }
 
-/** The revision that wins, all leaves, and all revisions of a document; `null` where there is none. */
+/** The revision that wins, the kind of a conflict, all leaves, and all revisions of a document; `null` where there is none. */
 export async function readTree(db, id, signal) {
   if (id.startsWith('_local/') || !isExact(path`${db}/_conflicts/${id}`)) return null;
   try {
     const answer = (await ask(path`${db}/_conflicts/${id}`, { query: { docs: false, tree: 'full' }, signal, quiet: true })).json;
-    return { rev: answer.rev, isConflict: answer.conflict, leaves: answer.leaves ?? [], revisions: answer.tree?.revisions ?? [] };
+    return { rev: answer.rev, isConflict: answer.conflict, kind: answer.kind, leaves: answer.leaves ?? [], revisions: answer.tree?.revisions ?? [] };
   } catch (error) {
     if (error.status === 404) return null;
     throw error;

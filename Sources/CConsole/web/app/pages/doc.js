@@ -297,9 +297,11 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   }
 
   async function remove() {
+    // Against a deletion there is one live leaf only, and nothing keeps the document.
+    const isKept = loaded.tree?.kind === 'branches';
     const gone = await dialog({
       title: t.common.deleteOfKey(visible(id)),
-      body: h('p', {}, t.doc.aTombstoneIsWritten, loaded.tree?.isConflict && t.doc.theDocumentIsInConflict),
+      body: h('p', {}, t.doc.aTombstoneIsWritten, isKept && t.doc.theDocumentIsInConflict),
       actions: [{ label: t.common.deleteAction, kind: 'danger', run: async () => { await deleteDocument(db, id, loaded.rev); return true; } }],
     });
     if (!gone) return;
@@ -312,8 +314,8 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       toast(t.doc.isRestored(visible(id), short(rev)));
     };
     // Another leaf of a conflict has won, so that nothing could be written in the place of the deletion.
-    const isFinal = id.startsWith('_local/') || loaded.tree?.isConflict;
-    toast((loaded.tree?.isConflict ? t.doc.winnerIsDeleted : t.doc.isDeleted)(visible(id)), isFinal ? undefined : { label: t.common.undo, run: undo });
+    const isFinal = id.startsWith('_local/') || isKept;
+    toast((isKept ? t.doc.winnerIsDeleted : t.doc.isDeleted)(visible(id)), isFinal ? undefined : { label: t.common.undo, run: undo });
   }
 
   const mayLeave = unsaved(() => area.isChanged || isSending, signal, () => isSending ? t.attachments.leave : t.common.whatWasTyped);
