@@ -117,4 +117,36 @@ def functions_are_tried(room):
     expect(visit.axe() == [], str(visit.axe()))
 
 
-INSPECTING = [long_texts_by_lines, who_when_and_where, functions_are_tried]
+def a_function_keeps_its_lines(room):
+    """A reduce function has its lines when it is shown and edited; functions that nobody has touched are stored as they were spelt."""
+    server = room.server
+    lines = "function (keys, values) {\n  // all of them\n  return sum(values);\n}"
+    spelt = "function (keys, values) {\r\n  // all of them\r\n  return values.length;\r\n}"
+    views = {"a": {"map": "function (doc) {\r\n  emit(doc.n, 1);\r\n}", "reduce": spelt},
+             "b": {"map": "function (doc) {\n  emit(doc.n, 1);\n}", "reduce": lines}, "c": {"map": "function (doc) { emit(doc.n, 1); }", "reduce": lines}}
+    server.ask("PUT", "lines")
+    server.ask("PUT", "lines/_design/kept", {"views": views})
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/db/lines/design/kept")
+    page = visit.page
+    for name in "bac":
+        page.get_by_role("button", name=f"view {name}").click()
+        page.wait_for_selector(f"[aria-pressed=true]:has-text('view {name}')")
+    reduce = page.get_by_label("Reduce")
+    expect(reduce.input_value() == lines, reduce.input_value())
+    expect(visit.axe() == [], str(visit.axe()))
+    save_design(page, "No view is rebuilt")
+    expect(server.json("GET", "lines/_design/kept")["views"] == views, str(server.json("GET", "lines/_design/kept")))
+    changed = lines.replace("sum(values)", "values.length")
+    reduce.fill(changed)
+    save_design(page, "builds 3 views")
+    views["c"]["reduce"] = changed
+    expect(server.json("GET", "lines/_design/kept")["views"] == views, str(server.json("GET", "lines/_design/kept")))
+    reduce.fill("")
+    save_design(page, "builds 3 views")
+    del views["c"]["reduce"]
+    expect(server.json("GET", "lines/_design/kept")["views"] == views, str(server.json("GET", "lines/_design/kept")))
+
+
+INSPECTING = [long_texts_by_lines, who_when_and_where, functions_are_tried, a_function_keeps_its_lines]

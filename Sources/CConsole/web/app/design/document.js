@@ -19,6 +19,7 @@ const KINDS = {
 };
 /** Members that have no modules. */
 const FIXED = new Set(['views', 'filters', 'updates', 'options', '_attachments']);
+const MOST_ROWS = 12; // of a reduce function
 const NEW_RULE = 'function (doc, old, user, security) {\n  if (!doc._deleted && !doc.name) throw({forbidden: \'a name is missing\'});\n}';
 
 export function one({ db, id, signal, setTitle, setSame, setKeys }) {
@@ -31,6 +32,7 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
   let isSaved = true;
   let code = null;
   let reduce = null;
+  let shown = null; // the texts of `code` and `reduce` that the document has
   const [problems, editor, actions] = [h('div'), h('div', { class: 'stack' }), h('div', { class: 'toolbar' })];
   const tried = trial({ db, signal });
   const main = panel(async () => {
@@ -79,11 +81,19 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
       return;
     }
     code = codeArea({ text, label: chosen.kind === 'rule' ? t.designDocument.theRuleAction : t.designDocument.theFunction(chosen.kind === 'view' ? t.designDocument.map : chosen.kind), onInput: changed, language: 'javascript' });
-    reduce = chosen.kind === 'view' ? h('input', { value: functions('view').get(chosen.name).get('reduce') ?? '', placeholder: t.designDocument.reduceHint, on: { input: changed } }) : null;
+    reduce = chosen.kind === 'view' ? reduceArea(functions('view').get(chosen.name).get('reduce') ?? '') : null;
+    shown = texts();
     drawActions();
     replace(editor, code.element, reduce && field(t.designDocument.reduce, reduce), actions);
     tried.ofKind(chosen.kind, subject, code);
   }
+
+  function reduceArea(value) {
+    const rows = Math.min(MOST_ROWS, String(value).split('\n').length + 1);
+    return h('textarea', { rows, class: 'mono', spellcheck: 'false', autocapitalize: 'off', value, placeholder: t.designDocument.reduceHint, on: { input: changed } });
+  }
+
+  const texts = () => ({ code: code.text, reduce: reduce?.value });
 
   /** What can be done with the chosen function; a view has rows as soon as it is stored. */
   function drawActions() {
@@ -106,15 +116,22 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
     tried.soon();
   }
 
-  /** Puts what is in the editor into the document. */
+  /** Puts what was typed into the document. What nobody has touched stays as it is spelt, with line breaks that no text area keeps. */
   function keep() {
     if (!chosen || !code || typeof textOf(chosen) !== 'string') return;
-    if (chosen.kind === 'rule') { document.set(RULE, code.text); return; }
-    const all = functions(chosen.kind);
-    if (chosen.kind !== 'view') { all.set(chosen.name, code.text); return; }
-    const view = all.get(chosen.name);
-    view.set('map', code.text);
-    if (reduce.value) view.set('reduce', reduce.value); else view.delete('reduce');
+    const before = shown;
+    shown = texts();
+    if (shown.code !== before.code) keepCode();
+    if (reduce && shown.reduce !== before.reduce) {
+      const view = functions('view').get(chosen.name);
+      if (reduce.value) view.set('reduce', reduce.value); else view.delete('reduce');
+    }
+  }
+
+  function keepCode() {
+    if (chosen.kind === 'rule') document.set(RULE, code.text);
+    else if (chosen.kind === 'view') functions('view').get(chosen.name).set('map', code.text);
+    else functions(chosen.kind).set(chosen.name, code.text);
   }
 
   async function add(kind) {
