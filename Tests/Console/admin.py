@@ -248,7 +248,7 @@ def a_database_is_kept_up(room):
     ids = page.get_by_label("Ids of the documents to purge")
     ids.fill("milk\nnone")
     page.get_by_role("button", name="Purge…").click()
-    page.wait_for_selector(".error:has-text('no such document: none')")
+    page.wait_for_selector(".error:has-text('no such document: “none”')")
     ids.fill("milk\na/b")
     page.get_by_role("button", name="Purge…").click()
     page.wait_for_selector("dialog:has-text('A purge does not replicate'):has-text('4 leaves')")
@@ -258,6 +258,34 @@ def a_database_is_kept_up(room):
     page.wait_for_selector("text=4 leaves purged.")
     found = {one for one in names(server, "kept") if not one.startswith("_design")}
     expect(found == {"stays"}, str(found))
+
+
+def spaces_belong_to_an_id(room):
+    """A purge takes ids with the spaces around them, and lists them before; another document whose id has none stays."""
+    server = room.server
+    server.ask("PUT", "spaces")
+    others = [f"d{one:02}" for one in range(12)]
+    server.ask("POST", "spaces/_bulk_docs", {"docs": [{"_id": one} for one in ("milk", "milk ", " tea", *others)]})
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/spaces/upkeep")
+    ids = page.get_by_label("Ids of the documents to purge")
+    ids.fill("tea")
+    page.get_by_role("button", name="Purge…").click()
+    page.wait_for_selector(".error:has-text('no such document: “tea”')")
+    ids.fill("milk \n\n tea\n" + "\n".join(others))
+    page.get_by_role("button", name="Purge…").click()
+    page.wait_for_selector("dialog:has-text('A purge does not replicate')")
+    listed = page.locator("dialog li").all_text_contents()
+    expect(listed == ["“milk ”", "“ tea”", *[f"“{one}”" for one in others[:8]], "and 4 more documents"], str(listed))
+    expect(page.locator("dialog li").first.inner_text() == "“milk ”", "the space is not shown")
+    expect(visit.axe() == [], str(visit.axe()))
+    page.get_by_label("Type 14").fill("14")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=14 leaves purged.")
+    expect(names(server, "spaces") == {"milk"}, str(names(server, "spaces")))
+    expect(ids.input_value() == "", ids.input_value())
 
 
 def settings_are_changed_where_the_server_lets(room):
@@ -294,4 +322,4 @@ def settings_are_changed_where_the_server_lets(room):
     expect(visit.page.get_by_role("button", name="Change", include_hidden=True).count() == 1)
 
 
-ADMIN = [a_replication_is_kept_in_order, people_come_and_go, permissions_are_a_form, a_database_is_kept_up, settings_are_changed_where_the_server_lets]
+ADMIN = [a_replication_is_kept_in_order, people_come_and_go, permissions_are_a_form, a_database_is_kept_up, spaces_belong_to_an_id, settings_are_changed_where_the_server_lets]

@@ -9,6 +9,7 @@ import { bytes, moment, number, t } from '../words.js';
 
 const EVERY = 5000;
 const MOST = 100; // documents that the server purges at once
+const LISTED = 10; // documents that a question lists
 const BACKUPS = '/backup/settle'; // the folder in the command that makes one
 /** Where `settle backup` records that it has read a database, as a list that may have nothing. */
 const RECORD = { key: JSON.stringify('_local/settle-backup'), include_docs: true };
@@ -107,7 +108,9 @@ export default function page({ db, signal, setTitle, setSame }) {
 
   /** Purges documents with all their leaves, which are looked up first. */
   async function purge() {
-    const typed = () => [...new Set(ids.value.split('\n').map(id => id.trim()).filter(Boolean))];
+    // Spaces around an id belong to it.
+    const lines = () => ids.value.split(/\r?\n/).filter(Boolean);
+    const typed = () => [...new Set(lines())];
     if (typed().length === 0) { ids.focus(); return; }
     await act(async () => {
       const asked = typed();
@@ -117,16 +120,23 @@ export default function page({ db, signal, setTitle, setSame }) {
       const { results } = (await ask(path`${db}/_changes`, { method: 'POST', query, json: { doc_ids: asked }, signal })).json;
       const found = Object.fromEntries(results.map(row => [row.id, row.changes.map(change => change.rev)]));
       const missing = asked.filter(id => !Object.hasOwn(found, id));
-      if (missing.length) throw new Error(t.upkeep.areMissing(missing.join(', ')));
+      if (missing.length) throw new Error(t.upkeep.areMissing(missing.map(t.upkeep.anId).join(', ')));
       const title = t.upkeep.purgeCount(asked.length);
       const gone = await confirmByTyping({
-        title, text: t.upkeep.whatPurgingDoes(Object.values(found).flat().length), word: String(asked.length), action: title,
+        title, text: t.upkeep.whatPurgingDoes(Object.values(found).flat().length), more: listOf(asked), word: String(asked.length), action: title,
         run: () => ask(path`${db}/_purge`, { method: 'POST', json: found }),
       });
       if (!gone) return;
-      ids.value = ids.value.split('\n').filter(id => !asked.includes(id.trim())).join('\n');
+      ids.value = lines().filter(id => !asked.includes(id)).join('\n');
       toast(t.upkeep.isPurged(Object.values(gone.json.purged).flat().length));
     });
+  }
+
+  /** The first of some ids in quotes, with all their spaces, and how many more there are. */
+  function listOf(asked) {
+    const rest = asked.length - LISTED;
+    return h('ul', {}, asked.slice(0, LISTED).map(id => h('li', { class: 'spelt mono' }, bdi(t.upkeep.anId(id)))),
+      rest > 0 && h('li', {}, t.upkeep.moreDocuments(rest)));
   }
 
   for (const one of [facts, indexes, limits]) one.reload();

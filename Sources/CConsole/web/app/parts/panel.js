@@ -158,11 +158,11 @@ export function tellFailed(what, error) {
   return dialog({ title: t.toast.failed(what), body: errorBox(error), actions: [{ label: t.keys.close, run: () => true }] });
 }
 
-/** Asks before something that can't be undone: the word must be typed. */
-export function confirmByTyping({ title, text, word, action, run }) {
+/** Asks before something that can't be undone: the word must be typed. `more` stands below the text. */
+export function confirmByTyping({ title, text, more, word, action, run }) {
   const input = h('input', { autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
   return dialog({
-    title, body: h('div', { class: 'stack' }, h('p', {}, text), field(t.dialog.typeToGo(word), input)),
+    title, body: h('div', { class: 'stack' }, h('p', {}, text), more, field(t.dialog.typeToGo(word), input)),
     actions: [{
       label: action, kind: 'danger',
       run: async () => {

@@ -368,7 +368,7 @@ export default {
     changesToRead: 'Noch einzulesen', cleanUp: 'Aufräumen', isCleanedUp: 'Dateien von Indizes, die kein Designdokument mehr hat, sind entfernt.',
     whatCleaningDoes: 'Entfernt Dateien von Indizes, die kein Designdokument mehr hat. Der Platz alter Zeilen wird wieder benutzt.', indexes: 'Indizes', revisionLimit: 'Grenze der Revisionen',
     whatTheLimitDoes: 'Wie viele Generationen sich ein Dokument merkt. Zu wenige führen bei Replikationen zu Konflikten.', purge: 'Bereinigen', idsToPurge: 'IDs der Dokumente', oneALine: 'Eine ID je Zeile', purgeButton: 'Bereinigen…',
-    atMost: most => `Höchstens ${most} Dokumente werden auf einmal bereinigt.`, areMissing: ids => `Ein solches Dokument gibt es nicht: ${ids}`, purgeCount: n => `${documents(n)} bereinigen`,
+    atMost: most => `Höchstens ${most} Dokumente werden auf einmal bereinigt.`, areMissing: ids => `Ein solches Dokument gibt es nicht: ${ids}`, anId: id => `„${id}“`, moreDocuments: n => `und ${count(n, 'weiteres Dokument', 'weitere Dokumente')}`, purgeCount: n => `${documents(n)} bereinigen`,
     whatPurgingDoes: n => `${count(n, 'Blatt wird', 'Blätter werden')} mit der ganzen Geschichte aus dieser Kopie entfernt, als wären sie nie da gewesen. Das wird nicht repliziert: andere Kopien behalten die Dokumente, und eine Replikation von dort bringt sie zurück. Um ein Dokument überall zu löschen, löschen Sie es stattdessen.`,
     isPurged: n => `${count(n, 'Blatt', 'Blätter')} bereinigt.`, backup: 'Sicherung', noBackup: 'Es ist keine Sicherung verzeichnet. So entsteht eine des ganzen Servers:', commandOfABackup: 'Der Befehl für eine Sicherung',
     lastBackup: (when, n) => `Letzte Sicherung: ${when}, seitdem ${count(n, 'Änderung', 'Änderungen')}.`,

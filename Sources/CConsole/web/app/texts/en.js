@@ -48,7 +48,7 @@ export default {
     whatCompactionDoes: 'Removes the bodies of older revisions, and attachments that no revision has any more.', isCleanedUp: 'Files of indexes that no design document has any more are removed.',
     whatCleaningDoes: 'Removes files of indexes that no design document has any more. Indexes need no compaction: they reuse the space of old rows.', indexes: 'Indexes', revisionLimit: 'Revision limit',
     whatTheLimitDoes: 'How many generations a document remembers. Too few make conflicts in replications.', purge: 'Purge', idsToPurge: 'Ids of the documents to purge', oneALine: 'One id per line', purgeButton: 'Purge…',
-    atMost: most => `At most ${most} documents are purged at once.`, areMissing: ids => `There is no such document: ${ids}`, purgeCount: n => `Purge ${count(n, 'document')}`,
+    atMost: most => `At most ${most} documents are purged at once.`, areMissing: ids => `There is no such document: ${ids}`, anId: id => `“${id}”`, moreDocuments: n => `and ${count(n, 'more document')}`, purgeCount: n => `Purge ${count(n, 'document')}`,
     whatPurgingDoes: n => `${count(n, 'leaf', 'leaves')} and all history are removed from this copy, as if they had never been here. `
       + 'A purge does not replicate: other copies keep the documents, and a replication from them brings them back. '
       + 'To delete a document everywhere, delete it instead.',
