@@ -169,6 +169,39 @@ def people_come_and_go(room):
 
 
 
+def a_user_keeps_what_is_not_changed(room):
+    """A new password of a user leaves everything else as it was: exact numbers, and a role that has a comma."""
+    server = room.server
+    members = '"name":"greta","type":"user","roles":["day, night","staff"],"badge":9223372036854775807,"share":1.0,"9":1,"1":2'
+    server.ask("PUT", "_users/org.couchdb.user:greta", text='{%s,"password":"first"}' % members)
+    stored = lambda: server.ask("GET", "_users/org.couchdb.user:greta")
+    before = stored()
+    expect('"badge":9223372036854775807' in before, before)
+    kept = [part for part in ('"share":1.0', '"9":1,"1":2', '"roles":["day, night","staff"]') if part in before]
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/users")
+
+    def fill(label, text):
+        page.get_by_role("button", name="Change greta…").click()
+        page.get_by_role("dialog").get_by_label(label).fill(text)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("dialog", state="detached")
+        visit.settled()
+
+    fill("Password", "second")
+    until(lambda: "greta" in server.ask("GET", "_session", user="greta", password="second"), "the password is another one")
+    after = stored()
+    expect(all(part in after for part in ('"badge":9223372036854775807', *kept)), f"{before} became {after}")
+    expect(json.loads(after)["roles"] == ["day, night", "staff"], after)
+    page.wait_for_selector("tr:has-text('greta'):has-text('day, night, staff')")
+    fill("Roles", "staff, office")
+    page.wait_for_selector("tr:has-text('greta'):has-text('staff, office')")
+    expect(json.loads(stored())["roles"] == ["staff", "office"] and '"badge":9223372036854775807' in stored(), stored())
+    server.remove("_users/org.couchdb.user:greta")
+
+
 def permissions_are_a_form(room):
     """Members and administrators are named in a form that tells what is not saved yet and checks a user; the JSON keeps all else."""
     server = room.server
@@ -322,4 +355,5 @@ def settings_are_changed_where_the_server_lets(room):
     expect(visit.page.get_by_role("button", name="Change", include_hidden=True).count() == 1)
 
 
-ADMIN = [a_replication_is_kept_in_order, people_come_and_go, permissions_are_a_form, a_database_is_kept_up, spaces_belong_to_an_id, settings_are_changed_where_the_server_lets]
+ADMIN = [a_replication_is_kept_in_order, people_come_and_go, a_user_keeps_what_is_not_changed, permissions_are_a_form, a_database_is_kept_up,
+         spaces_belong_to_an_id, settings_are_changed_where_the_server_lets]
