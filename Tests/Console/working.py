@@ -153,7 +153,7 @@ def what_is_done_is_told(room):
 
 
 def a_leaf_is_deleted(room):
-    """Of a conflict with a deletion the document is deleted, which can be undone."""
+    """Deleting says what is deleted: a leaf that does not win, the winner, or of a conflict with a deletion the document, which can be undone."""
     server = room.server
     server.store("groceries", revision("coal", "1", {"n": 1}), revision("coal", "a1", {"n": "edited"}), revision("coal", "b1", {}, deleted=True))
     expect(server.json("GET", "groceries/_conflicts/coal")["kind"] == "deletion", "another kind of conflict")
@@ -175,6 +175,17 @@ def a_leaf_is_deleted(room):
     message.get_by_role("button", name="Undo").click()
     told(page, "“coal” restored as ")
     expect(server.json("GET", "groceries/coal")["n"] == "edited", "it is not restored")
+
+    server.store("groceries", *milk("cream"))
+    before = server.json("GET", "groceries/cream?conflicts=true")
+    delete(f"#/groceries/doc/cream?rev={before['_conflicts'][0]}", "does not win")
+    message = told(page, "A losing edit of “cream” deleted; the winner stays as it is")
+    expect(message.get_by_role("button", name="Undo").count() == 0, "what can't be undone is offered")
+    now = server.json("GET", "groceries/cream?conflicts=true")
+    expect(now["_rev"] == before["_rev"] and now["_conflicts"] == before["_conflicts"][1:], f"another leaf is deleted: {now}")
+    delete("#/groceries/doc/cream", "another leaf becomes the winner")
+    told(page, "The winning edit of “cream” deleted; another edit is the winner now")
+    expect(server.json("GET", "groceries/cream")["_rev"] == before["_conflicts"][1], "another leaf is the winner")
 
 
 def many_deletions_are_undone(room):

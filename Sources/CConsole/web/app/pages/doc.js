@@ -214,7 +214,8 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       const now = area.text;
       const written = withRev(sent, made);
       replaced.add(value.get('_rev')).add(loaded.rev);
-      loaded = { ...loaded, rev: made, newest: query.rev ? made : null, text: written };
+      const isOnWinner = loaded.tree && loaded.tree.rev === (loaded.newest ?? loaded.rev);
+      loaded = { ...loaded, tree: isOnWinner ? { ...loaded.tree, rev: made } : loaded.tree, rev: made, newest: query.rev ? made : null, text: written };
       // What was typed meanwhile stays, on the revision that was written.
       area.store(written, now === sent ? written : withRev(now, made), true);
       look();
@@ -299,9 +300,10 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   async function remove() {
     // Against a deletion there is one live leaf only, and nothing keeps the document.
     const isKept = loaded.tree?.kind === 'branches';
+    const isWinner = loaded.rev === loaded.tree?.rev;
     const gone = await dialog({
       title: t.common.deleteOfKey(visible(id)),
-      body: h('p', {}, t.doc.aTombstoneIsWritten, isKept && t.doc.theDocumentIsInConflict),
+      body: h('p', {}, t.doc.aTombstoneIsWritten, isKept && (isWinner ? t.doc.theDocumentIsInConflict : t.doc.thisLeafDoesNotWin)),
       actions: [{ label: t.common.deleteAction, kind: 'danger', run: async () => { await deleteDocument(db, id, loaded.rev); return true; } }],
     });
     if (!gone) return;
@@ -313,9 +315,9 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       if (location.hash.startsWith(there)) location.hash = link([db, 'doc', id]);
       toast(t.doc.isRestored(visible(id), short(rev)));
     };
-    // Another leaf of a conflict has won, so that nothing could be written in the place of the deletion.
+    // Another leaf of a conflict is the winner then, so that nothing could be written in the place of the deletion.
     const isFinal = id.startsWith('_local/') || isKept;
-    toast((isKept ? t.doc.winnerIsDeleted : t.doc.isDeleted)(visible(id)), isFinal ? undefined : { label: t.common.undo, run: undo });
+    toast((!isKept ? t.doc.isDeleted : isWinner ? t.doc.winnerIsDeleted : t.doc.leafIsDeleted)(visible(id)), isFinal ? undefined : { label: t.common.undo, run: undo });
   }
 
   const mayLeave = unsaved(() => area.isChanged || isSending, signal, () => isSending ? t.attachments.leave : t.common.whatWasTyped);

@@ -149,6 +149,7 @@ export default {
     theStoredValidationFunctionsLet: 'Die gespeicherten Prüffunktionen lassen es zu. Nichts wurde geschrieben.', copy: 'Duplizieren',
     theStoredRevisionIsCopied: 'Kopiert wird die gespeicherte Revision mit ihren Anhängen, nicht, was gerade eingegeben wird.', idOfTheCopy: 'ID der Kopie', aTombstoneIsWritten: 'Die Löschung wird auf jede Kopie repliziert.',
     theDocumentIsInConflict: ' Das Dokument ist im Konflikt: ein anderes Blatt wird Gewinner, und das Dokument bleibt.', aNewDocument: 'Ein neues Dokument',
+    thisLeafDoesNotWin: ' Dieses Blatt des Konflikts gewinnt nicht: nur dieses wird gelöscht, und der Gewinner bleibt, wie er ist.', leafIsDeleted: id => `Eine unterlegene Bearbeitung von „${id}“ gelöscht; der Gewinner bleibt, wie er ist`,
     theServerHasMadeIt: 'vom Server vergeben; geben Sie stattdessen eine eigene ein', check: 'Prüfen', copyButton: 'Duplizieren…', tree: 'Baum',
     unsaved: 'Nicht gespeicherte Änderungen', isDeleted: id => `„${id}“ gelöscht`, winnerIsDeleted: id => `Die gewinnende Bearbeitung von „${id}“ gelöscht; nun gewinnt eine andere`, isRestored: (id, rev) => `„${id}“ als ${rev} wiederhergestellt`,
   },

@@ -191,6 +191,7 @@ export default {
     takeAnotherId: ' already: take another _id, or edit that one.', saved: rev => `Saved as ${rev}`, theStoredValidationFunctionsLet: 'The stored validation functions let it pass. Nothing was written.',
     copy: 'Duplicate', theStoredRevisionIsCopied: 'The stored revision is copied with its attachments, not what is being typed.', idOfTheCopy: 'ID of the copy',
     aTombstoneIsWritten: 'The deletion replicates to every copy.', theDocumentIsInConflict: ' The document is in conflict: another leaf becomes the winner, and the document stays.', aNewDocument: 'A new document',
+    thisLeafDoesNotWin: ' This leaf of the conflict does not win: it alone is deleted, and the winner stays as it is.', leafIsDeleted: id => `A losing edit of “${id}” deleted; the winner stays as it is`,
     theServerHasMadeIt: 'made by the server; type one of your own to replace it', check: 'Check', copyButton: 'Duplicate…', tree: 'Tree',
     unsaved: 'Unsaved changes', isDeleted: id => `“${id}” deleted`, winnerIsDeleted: id => `The winning edit of “${id}” deleted; another edit is the winner now`, isRestored: (id, rev) => `“${id}” restored as ${rev}`,
   },
