@@ -145,6 +145,42 @@ def an_older_revision(room):
     expect(now["_rev"].startswith("4-") and now["a"] == 3, str(now))
 
 
+# A value that is not there is removed without a trace.
+REMOVED = """async app => {
+  const { put } = await import(app + 'value/compare.js');
+  const doc = new Map([['a', 5]]);
+  put(doc, '/a/x', undefined);
+  put(doc, '/b/x', undefined);
+  return doc.size === 1 && doc.get('a') === 5;
+}"""
+
+
+def a_clash_of_an_object(room):
+    """Where one side has changed an object's members and the other one the object itself, one of both is taken, and nothing that neither has."""
+    server = room.server
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    for name, theirs, before, mine in (("number", 5, '"x": 1', '"x": 2'), ("gone", None, '"x": 1', '"x": 2'), ("members", {"x": 2, "y": 1}, '"at": {', '"at": 7, "was": {')):
+        first = server.json("PUT", f"groceries/{name}", {"at": {"x": 1, "y": 1}})["rev"]
+        visit.go(f"#/groceries/doc/{name}")
+        area = page.get_by_label("The document", exact=True)
+        expect(before in area.input_value(), area.input_value())
+        server.ask("PUT", f"groceries/{name}", {"_rev": first, **({} if theirs is None else {"at": theirs})})
+        area.fill(area.input_value().replace(before, mine))
+        page.keyboard.press("Control+s")
+        page.wait_for_selector("text=Somebody else has saved meanwhile")
+        rows = [row.get_attribute("data-path") for row in page.locator("tr[data-path^='/at']").all()]
+        expect(rows == ["/at"], f"{name}: {rows}")
+        page.get_by_role("button", name="Take into the text").click()
+        page.keyboard.press("Control+s")
+        until(lambda: server.json("GET", f"groceries/{name}")["_rev"].startswith("3-"), f"{name} is not saved")
+        now = server.json("GET", f"groceries/{name}")
+        expect(now.get("at") == theirs, f"{name}: {now}")
+        visit.settled()
+    expect(page.evaluate(REMOVED, visit.sources()), "removing makes objects")
+
+
 def a_losing_leaf_is_saved(room):
     """A leaf that does not win is saved on itself, and shown then; the winner stays, and an edit of the leaf that came meanwhile is not lost."""
     server = room.server
@@ -286,4 +322,4 @@ def long_lines_that_fit(room):
 
 
 DOCUMENTS = [long_lines_that_fit, five_thousand_documents, an_exact_id, typing_goes_on, a_query_tells_its_plan, an_older_revision,
-             a_losing_leaf_is_saved, values, eight_megabytes]
+             a_clash_of_an_object, a_losing_leaf_is_saved, values, eight_megabytes]

@@ -24,7 +24,7 @@ export function clashView({ base, theirs, mine, onTake }) {
   const picks = new Map();
   const start = base === null ? new Map() : parse(base);
   const sides = [{ rev: theirs.rev, label: t.clash.theirs, doc: parse(theirs.text) }, { rev: 'mine', label: t.clash.mine, doc: parse(mine) }];
-  const paths = [...new Set(sides.flatMap(side => differences(start, side.doc).map(change => change.path)))];
+  const paths = outermost(new Set(sides.flatMap(side => differences(start, side.doc).map(change => change.path))));
   const rows = () => paths.map(path => rowOf(path, start, sides, picks.get(path)));
   const table = memberTable({ hasBase: base !== null, sides, rows, picks });
   return h('div', { class: 'card' },
@@ -35,6 +35,15 @@ export function clashView({ base, theirs, mine, onTake }) {
       result.set('_rev', theirs.rev);
       onTake(stringify(result, 2));
     }));
+}
+
+/** The paths below no other one: where one side has changed members of an object and the other one the object itself, they are one row. */
+function outermost(paths) {
+  const isBelow = path => {
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) if (paths.has(path.slice(0, end))) return true;
+    return false;
+  };
+  return [...paths].filter(path => !isBelow(path));
 }
 
 /** A member of edits that are not saved, so that no server can tell what comes of them: theirs first, unless only mine has changed it. */

@@ -19,13 +19,16 @@ export function at(value, pointer) {
 /** The pointer of what stands for a column or a field: a name, names with slashes, or a JSON pointer. */
 export function pointerOf(text) { return text.startsWith('/') ? text : `/${text}`; }
 
-/** Sets the value at a JSON pointer, or removes it for `undefined`; what stands in the place of its objects is replaced. */
+/** Sets the value at a JSON pointer; what stands in the place of its objects is replaced. Removes it for `undefined`, where it is there. */
 export function put(document, path, value) {
   const names = namesOf(path);
   const last = names.pop();
   let inner = document;
   for (const name of names) {
-    if (!(inner.get(name) instanceof Map)) inner.set(name, new Map());
+    if (!(inner.get(name) instanceof Map)) {
+      if (value === undefined) return;
+      inner.set(name, new Map());
+    }
     inner = inner.get(name);
   }
   if (value === undefined) inner.delete(last); else inner.set(last, value);
