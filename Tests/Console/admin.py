@@ -103,6 +103,29 @@ def a_replication_is_kept_in_order(room):
     expect(server.json("GET", "_scheduler/jobs")["total_rows"] == 0, "it still runs")
 
 
+def a_list_without_ids_stays(room):
+    """A replication of a list without ids, which brings nothing, is still one after an edit, and does not bring all documents."""
+    server = room.server
+    for name in ("full", "empty"):
+        server.ask("PUT", name)
+    server.ask("PUT", "full/one", {"x": 1})
+    sides = {side: {"url": server.url + name, "auth": {"basic": {"username": "anna", "password": PASSWORD}}} for side, name in (("source", "full"), ("target", "empty"))}
+    server.ask("PUT", "_replicator/nothing", {**sides, "doc_ids": [], "continuous": True})
+    before = server.json("GET", "_replicator/nothing")["_rev"]
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/replicate/_replicator%2Fnothing")
+    kind = page.get_by_role("combobox", name="What is replicated")
+    expect(kind.input_value() == "doc_ids", kind.input_value())
+    page.get_by_role("button", name="Save").click()
+    until(lambda: server.json("GET", "_replicator/nothing")["_rev"] != before, "it is not saved")
+    document = server.json("GET", "_replicator/nothing")
+    expect(document.get("doc_ids") == [], str(document))
+    expect(names(server, "empty") == set(), str(names(server, "empty")))
+    server.remove("_replicator/nothing")
+
+
 def people_come_and_go(room):
     """A user is made, changed and deleted; where `_users` lets users in, one changes the own password and stays logged in."""
     server = room.server
@@ -355,5 +378,5 @@ def settings_are_changed_where_the_server_lets(room):
     expect(visit.page.get_by_role("button", name="Change", include_hidden=True).count() == 1)
 
 
-ADMIN = [a_replication_is_kept_in_order, people_come_and_go, a_user_keeps_what_is_not_changed, permissions_are_a_form, a_database_is_kept_up,
-         spaces_belong_to_an_id, settings_are_changed_where_the_server_lets]
+ADMIN = [a_replication_is_kept_in_order, a_list_without_ids_stays, people_come_and_go, a_user_keeps_what_is_not_changed, permissions_are_a_form,
+         a_database_is_kept_up, spaces_belong_to_an_id, settings_are_changed_where_the_server_lets]

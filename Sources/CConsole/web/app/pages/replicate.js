@@ -10,13 +10,14 @@ import { parse, stringify } from '../value/json.js';
 import { t } from '../words.js';
 
 const FILTERS = { all: t.replicate.allDocuments, selector: t.replicate.bySelector, doc_ids: t.replicate.byIds, filter: t.replicate.byFunction };
+const KINDS = Object.keys(FILTERS).filter(kind => kind !== 'all'); // members of a document
 const OTHER_WAY = '-back'; // what the name of the second document ends with
 
 const decoded = text => { try { return decodeURIComponent(text); } catch { return text; } };
 
 /** The filter of a document as text, and back. */
 function textOf(kind, value) {
-  if (value === undefined) return '';
+  if (value === undefined || value === null) return '';
   return kind === 'doc_ids' ? value.map(decoded).join('\n') : kind === 'filter' ? value : stringify(value, 2);
 }
 
@@ -49,16 +50,20 @@ export default async function page({ id, signal, setTitle, setSame }) {
   const area = h('textarea', { rows: 4, spellcheck: 'false', class: 'mono', on: { input: () => { texts[filter.value] = area.value; } } });
   const [label, hint, second] = [h('span'), h('small', { class: 'muted' }), h('small', { class: 'muted' })];
   const text = h('label', { class: 'field' }, label, area, hint);
-  for (const kind of Object.keys(FILTERS)) {
+  // A filter may be there and let nothing pass: a list without ids.
+  const has = kind => (document.get(kind) ?? null) !== null;
+  texts.all = '';
+  for (const kind of KINDS) {
     texts[kind] = textOf(kind, document.get(kind));
-    if (texts[kind]) filter.value = kind;
+    if (has(kind)) filter.value = kind;
   }
+  const stored = { ...texts };
   draw();
 
   function draw() {
     const kind = filter.value;
     text.hidden = kind === 'all';
-    area.required = kind !== 'all';
+    area.required = kind !== 'all' && !(has(kind) && stored[kind] === '');
     area.value = texts[kind];
     label.textContent = FILTERS[kind];
     area.placeholder = kind === 'selector' ? '{"type": "note"}' : kind === 'filter' ? 'app/mine' : '';
@@ -73,9 +78,10 @@ export default async function page({ id, signal, setTitle, setSame }) {
   /** The document as the form says it; what the form doesn't show stays. */
   function typed() {
     const made = new Map(document);
-    for (const kind of Object.keys(FILTERS)) made.delete(kind);
-    if (filter.value !== 'filter') made.delete('query_params');
-    if (filter.value !== 'all') made.set(filter.value, valueOf(filter.value, area.value));
+    const kind = filter.value;
+    for (const other of KINDS) if (other !== kind) made.delete(other);
+    if (kind !== 'filter') made.delete('query_params');
+    if (kind !== 'all' && !(has(kind) && texts[kind] === stored[kind])) made.set(kind, valueOf(kind, area.value));
     made.set('source', source.value()).set('target', target.value());
     made.set('continuous', continuous.checked).set('create_target', creates.checked);
     return made;
