@@ -2,6 +2,7 @@
 import json
 import urllib.error
 
+from data import to_the_end
 from room import expect, milk, revision
 
 TOASTS = ".toasts"
@@ -215,6 +216,64 @@ def many_deletions_are_undone(room):
     server.ask("DELETE", "undone")
 
 
+def many_deletions_fail_midway(room):
+    """If a later portion of many deletions or settings of a field fails, and the question is left, what was written is told, read again, and undone."""
+    server = room.server
+    server.ask("PUT", "midway")
+    server.ask("POST", "midway/_bulk_docs", {"docs": [{"_id": f"d{number:03}", "n": number} for number in range(250)]})
+    count = lambda: server.json("GET", "midway")["doc_count"]
+    visit = room.visit()
+    visit.log_in()
+    page = visit.page
+    visit.go("#/db/midway/docs")
+    to_the_end(visit)
+    page.get_by_label("Select all rows that are read").check()
+    page.wait_for_selector("text=250 selected")
+    sent = []
+
+    def fail_later(route):
+        sent.append(route)
+        if len(sent) % 2:
+            route.continue_()
+        else:
+            route.fulfill(status=500, content_type="application/json", body=json.dumps({"error": "internal", "reason": "no more"}))
+
+    page.route("**/midway/_bulk_docs", fail_later)
+    page.get_by_role("button", name="Set a field").click()
+    page.get_by_role("textbox", name="Field").fill("done")
+    page.get_by_role("textbox", name="Value").fill("true")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog .error:has-text('no more')")
+    page.locator("dialog").get_by_role("button", name="Cancel").click()
+    told(page, "200 documents written.")
+    visit.settled()
+
+    page.get_by_role("button", name="Delete…").click()
+    page.locator("dialog").get_by_role("button", name="Delete 250 documents").click()
+    page.wait_for_selector("dialog .error:has-text('no more')")
+    page.locator("dialog").get_by_role("button", name="Cancel").click()
+    message = told(page, "200 documents deleted.")
+    message.hover()
+    page.wait_for_selector("text=50 selected")
+    page.wait_for_function("""() => {
+      const list = document.querySelector('.key-list');
+      if (list) list.scrollTop = 0;
+      return list?.textContent.includes('d200') && !list.textContent.includes('d000');
+    }""")
+    expect(count() == 50, f"{count()} documents are left")
+    page.unroute_all(behavior="ignoreErrors")
+    message.get_by_role("button", name="Undo").click()
+    told(page, "200 documents restored.")
+    expect(count() == 250, f"{count()} documents are there")
+
+    # One that is left before anything was written tells nothing.
+    page.get_by_role("button", name="Delete…").click()
+    page.locator("dialog").get_by_role("button", name="Cancel").click()
+    page.wait_for_selector("dialog", state="detached")
+    expect(page.locator(TOASTS, has_text="deleted").count() == 0, "what was left is told")
+    server.ask("DELETE", "midway")
+
+
 def undo_goes_back_beyond_a_save(room):
     """After a save Ctrl Z brings back the text from before, key by key, and it can be saved again; redo goes forward."""
     server = room.server
@@ -359,5 +418,5 @@ def long_texts_keep_the_inspector_small(room):
     server.ask("DELETE", "long")
 
 
-WORKING = [conflicts_are_worked_off, what_is_done_is_told, a_leaf_is_deleted, many_deletions_are_undone, undo_goes_back_beyond_a_save, the_editor_on_a_telephone,
-           long_texts_keep_the_inspector_small]
+WORKING = [conflicts_are_worked_off, what_is_done_is_told, a_leaf_is_deleted, many_deletions_are_undone, many_deletions_fail_midway,
+           undo_goes_back_beyond_a_save, the_editor_on_a_telephone, long_texts_keep_the_inspector_small]

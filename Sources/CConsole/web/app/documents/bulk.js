@@ -27,10 +27,11 @@ async function read(db, ids, signal) {
   return parse(answer.text).get('rows').map((row, index) => ({ id: ids[index], doc: row.get('doc') ?? null }));
 }
 
-/** Asks, and works through portions of ids; `undefined` if it was left, else what `result` has then. */
-function working({ title, body, label, kind, ids, begin = () => {}, work, result }) {
+/** Asks, and works through portions of ids; `undefined` if it was left before a portion was written, else what `result` has then. */
+async function working({ title, body, label, kind, ids, begin = () => {}, work, result }) {
   const bar = h('progress', { max: ids().length, hidden: true, 'aria-label': t.common.progress });
-  return dialog({
+  let isWritten = false;
+  const isDone = await dialog({
     title, body: h('div', { class: 'stack' }, body, bar),
     actions: [{ label, kind, run: async stopped => {
       begin();
@@ -38,11 +39,13 @@ function working({ title, body, label, kind, ids, begin = () => {}, work, result
       for (const part of portions(ids())) {
         if (stopped.aborted) break;
         await work(part);
+        isWritten = true;
         bar.value += part.length;
       }
-      return { ...result, isWritten: true };
+      return true;
     } }],
   });
+  return isDone || isWritten ? { ...result, isWritten: true } : undefined;
 }
 
 /**

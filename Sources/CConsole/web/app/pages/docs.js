@@ -135,7 +135,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
       if (!result) return;
       const undo = { label: t.common.undo, run: () => bringBack(result.deleted) };
       outcome(told, sentence(result), result, result.deleted?.length > 0 ? undo : undefined);
-      if (result.isWritten) await list.reload();
+      if (result.isWritten && !signal.aborted) await list.reload();
       chosen.tell();
     } catch (error) { if (error.name !== 'AbortError') replace(told, errorBox(error)); }
   }
