@@ -154,6 +154,12 @@ def index_by_form(room, server):
     expect(kept["by-n"]["def"]["fields"] == [{"n": "asc"}], str(kept["by-n"]))
     expect(kept["open-ones"]["def"]["partial_filter_selector"] == {"done": {"$eq": False}} or kept["open-ones"]["def"]["partial_filter_selector"] == {"done": False}, str(kept["open-ones"]))
     expect(kept["titles"]["type"] == kept["everything"]["type"] == "text", str(kept))
+    # What is lost with an index depends on its type.
+    for name, words in (("by-n", "those that sort fail if no other index has their order"), ("titles", "Searches for words fail if no other text index answers them")):
+        page.get_by_role("button", name=f"Delete the index {name}…").click()
+        page.wait_for_selector(f"dialog:has-text('{words}')")
+        page.keyboard.press("Escape")
+        page.wait_for_selector("dialog", state="detached")
 
     visit.go("#/db/indexed/docs")
     search = page.get_by_label("Search")

@@ -207,7 +207,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
 
   async function remove(index) {
     const gone = await dialog({
-      title: t.query.deleteTheIndexOfName(index.name), body: h('p', {}, t.query.queriesGoOnByAnother),
+      title: t.query.deleteTheIndexOfName(index.name), body: h('p', {}, index.type === 'text' ? t.query.searchesMayFail : t.query.sortedQueriesMayFail),
       actions: [{ label: t.common.deleteAction, kind: 'danger', run: async () => { await ask(path`${db}/_index/${index.ddoc}/${index.type}/${index.name}`, { method: 'DELETE', whole: true }); return true; } }],
     });
     if (!gone) return;

@@ -247,7 +247,8 @@ export default {
     found: found => `${found} found. `, keysAndDocumentsReadMs: (totalKeysExamined, totalDocsExamined, executionTimeMs) => `${totalKeysExamined} keys and ${totalDocsExamined} documents read, ${executionTimeMs} ms.`,
     withoutItsId: 'without its id', allTexts: 'all texts', makeAnIndexForThis: 'Make an index for this…', thePlanAsJson: 'The plan as JSON', members: 'Fields', type: 'Type', membersLabel: 'fields', typeLabel: 'type',
     plan: 'Plan', passedOver: n => `${count(n, 'index', 'indexes')} passed over`, noIndexHasTheOrder: column => `The server can’t sort by ${column}, so the rows keep their order.`,
-    deleteTheIndex: name => `Delete the index ${name}…`, deleteTheIndexOfName: name => `Delete the index ${name}`, queriesGoOnByAnother: 'Queries keep working, but may be slower.', runTheQuery: 'run the query',
+    deleteTheIndex: name => `Delete the index ${name}…`, deleteTheIndexOfName: name => `Delete the index ${name}`, runTheQuery: 'run the query',
+    sortedQueriesMayFail: 'Queries may be slower, and those that sort fail if no other index has their order.', searchesMayFail: 'Searches for words fail if no other text index answers them.',
     asSelector: 'As selector', run: 'Run', indexes: 'Indexes', newIndex: 'New index',
   },
   queryResults: {
