@@ -149,4 +149,17 @@ def a_function_keeps_its_lines(room):
     expect(server.json("GET", "lines/_design/kept")["views"] == views, str(server.json("GET", "lines/_design/kept")))
 
 
-INSPECTING = [long_texts_by_lines, who_when_and_where, functions_are_tried, a_function_keeps_its_lines]
+def all_design_documents_are_listed(room):
+    """The list of design documents has all of them, also more than 200."""
+    room.server.ask("PUT", "designs")
+    docs = [{"_id": f"_design/d{number:03}", "views": {}} for number in range(230)]
+    room.server.ask("POST", "designs/_bulk_docs", {"docs": docs})
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/db/designs/design")
+    visit.page.wait_for_selector("main tbody tr")
+    listed = visit.page.locator("main tbody th").all_inner_texts()
+    expect(listed == [f"d{number:03}" for number in range(230)], f"{len(listed)} are listed")
+
+
+INSPECTING = [long_texts_by_lines, who_when_and_where, functions_are_tried, a_function_keeps_its_lines, all_design_documents_are_listed]

@@ -13,7 +13,7 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
   function list() {
     setTitle(t.design.designDocumentsTitle(db));
     setSame({ url: path`${db}/_design_docs`, query: { include_docs: true }, settle: ['design', ['list', { db }]] });
-    const all = panel(async () => (await ask(path`${db}/_design_docs`, { query: { include_docs: true, limit: 200 }, signal })).json.rows, rows => rows.length === 0
+    const all = panel(async () => (await ask(path`${db}/_design_docs`, { query: { include_docs: true }, signal })).json.rows, rows => rows.length === 0
       ? stateBox({ title: t.design.thereIsNoDesignDocument })
       : h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead([t.common.name, t.design.language, t.design.views, t.design.filters, t.design.updates, t.design.ruleColumn]), h('tbody', {}, rows.map(({ id: whole, doc }) => h('tr', {},
         h('th', { scope: 'row' }, h('a', { href: doc.language === 'query' ? link([db, 'query']) : link([db, 'design', whole.slice(8)]) }, bdi(whole.slice(8)))),
