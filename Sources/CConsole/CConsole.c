@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 52617940ce4daa4e182641a0fbcfbe3be5f6b8118b085c045648e4dd4f02c9c2
-// Made of them, built: SHA-256 c50b816bbbbb8112eaddb1ab408310699062406cd8d5a90b3c97ef052fd44f46
+// The sources, web:  SHA-256 ca2754e678ded843a17dbfb3bd61a060a78b373a89236890e65c578f5e374270
+// Made of them, built: SHA-256 71cabe1b4ba8d78e6bcf7869850997bd2224d19dede241d9234f45f177310405
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.
