@@ -2,8 +2,8 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettleReplication
 
-/// Checks access to each document before it is written: design documents are for administrators, and users' documents
-/// have rules of their own.
+/// Checks access to each document before it is written: design documents are for administrators, and documents of
+/// users and replications have rules of their own.
 struct WriteGuard: Sendable {
     private let user: User
     private let isAdmin: Bool
@@ -34,9 +34,13 @@ struct WriteGuard: Sendable {
 
     /// Checks that the user may write a document of an id.
     ///
+    /// The functions of a design document see all documents. Those of a replicator database have passwords, so there
+    /// only administrators of the server write one.
+    ///
     /// - Throws: ``HTTPError`` with status 401, 403 or 404.
     func check(_ id: DocumentID) throws {
-        if id.isDesign, !isAdmin { throw HTTPError.notAdmin(user) }
+        let writesDesigns = replicatorRules == nil ? isAdmin : user.isServerAdmin
+        if id.isDesign, !writesDesigns { throw HTTPError.notAdmin(user) }
         try rules?.check(id)
     }
 

@@ -80,6 +80,30 @@ import Testing
         }
     }
 
+    @Test(arguments: ["_replicator", "team/_replicator"])
+    func `an administrator of the database writes no design document, one of the server does`(name: String) throws {
+        let client = try RouterClient.with(users: ["anna": []])
+        let path = "/" + name.replacing("/", with: "%2F")
+        #expect(try client.send("PUT", path).status == 201)
+        let security: JSONValue = ["admins": ["names": ["anna"]], "members": ["names": ["anna"]]]
+        #expect(try client.send("PUT", "\(path)/_security", security).status == 200)
+        let design: JSONValue = ["_id": "_design/spy"]
+        #expect(try client.send(as: "anna:pw", "POST", path, design).status == 403)
+        let rows = try client.send(as: "anna:pw", "POST", "\(path)/_bulk_docs", ["docs": [design]]).json
+        #expect(rows[0]?["error"] == "forbidden")
+        let brought: JSONValue = ["docs": [["_id": "_design/spy", "_rev": "1-a"]], "new_edits": false]
+        #expect(try client.send(as: "anna:pw", "POST", "\(path)/_bulk_docs", brought).status == 403)
+        for (method, place) in [
+            ("PUT", "_design/spy"), ("PUT", "_design%2Fspy"), ("PUT", "_design/spy/file"), ("POST", "_import"),
+            ("POST", "_settle/_design/spy"), ("POST", "_settle"), ("POST", "_index"), ("GET", "_blipsync"),
+        ] {
+            let answer = try client.send(as: "anna:pw", method, "\(path)/\(place)", [:])
+            #expect(answer.status == 401 || answer.status == 403, "\(method) \(place): \(answer.status)")
+        }
+        #expect(try client.send("GET", "\(path)/_design/spy").status == 404)
+        #expect(try client.send("POST", path, design).status == 201)
+    }
+
     @Test func `no password is shown by the scheduler, or written to the log`() async throws {
         let lines = try LogRoom()
         let room = try await open { $0.log = try? lines.open(.text) }
