@@ -78,9 +78,9 @@ final class Route: Sendable {
         case short
         /// ``ServerOptions/largestBody``.
         case whole
-        /// ``ServerOptions/largestUpload`` for a `PUT`, whose attachments are streamed; otherwise as `whole`.
+        /// ``LiveSettings/largestUpload`` for a `PUT`, whose attachments are streamed; otherwise as `whole`.
         case streamed
-        /// ``ServerOptions/largestUpload``: a file, which is never in memory as a whole.
+        /// ``LiveSettings/largestUpload``: a file, which is never in memory as a whole.
         case file
 
         /// The maximum size of a body that is read into memory, in bytes.
@@ -89,10 +89,10 @@ final class Route: Sendable {
         }
 
         /// The maximum size of the body of a request with a method, in bytes.
-        func bytes(_ method: String, _ options: ServerOptions) -> Int64 {
+        func bytes(_ method: String, _ options: ServerOptions, _ live: LiveSettings) -> Int64 {
             switch self {
-            case .file: options.largestUpload
-            case .streamed where method == "PUT": options.largestUpload
+            case .file: Int64(live.largestUpload)
+            case .streamed where method == "PUT": Int64(live.largestUpload)
             case .short, .whole, .streamed: Int64(inMemory(options))
             }
         }

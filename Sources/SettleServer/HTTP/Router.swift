@@ -55,7 +55,9 @@ struct Router: Sendable {
         var call = call
         do {
             let route = try server.answering(about: call.database) { try admitted(&call).match.route }
-            then(.admitted(route.body.bytes(call.request.method, server.options)))
+            // The limit of now, which may be another than that of the start.
+            let live = server.live.withLock(\.self)
+            then(.admitted(route.body.bytes(call.request.method, server.options, live)))
         } catch let login as PendingLogin {
             goOn(after: login, call) { result in
                 switch result {

@@ -142,4 +142,28 @@ import Testing
         #expect(try await live.ask("DELETE", size).json == "500")
         #expect(try await live.ask("GET", size).json == "1000")
     }
+
+    @Test(arguments: [true, false])
+    func `a raised limit of requests applies to bodies that go to a file`(isReload: Bool) async throws {
+        let live = try LiveServer {
+            $0.security.allowsLiveSettings = true
+            $0.largestUpload = 2 << 20
+        }
+        #expect(try await live.ask("PUT", "/db").status == 201)
+        if isReload {
+            var options = ServerOptions()
+            options.largestUpload = 4 << 20
+            try live.server.reload(options)
+        } else {
+            let size = "\(Self.config)/chttpd/max_http_request_size"
+            #expect(try await live.ask("PUT", size, "4194304").json == "2097152")
+        }
+        let length = 3 << 20
+        let head = "PUT /db/a/file HTTP/1.1\r\nHost: test\r\nContent-Type: image/x\r\nContent-Length: \(length)\r\n\r\n"
+        let connection = try live.connect()
+        try connection.write(head)
+        try connection.write([UInt8](repeating: 7, count: length))
+        let answer = try connection.readAnswer()
+        #expect(answer.head.hasPrefix("HTTP/1.1 201"), "\(answer.head)")
+    }
 }
