@@ -280,12 +280,15 @@ extension ChangesStream {
     }
 
     /// Registers with the hub for a wake-up; false if there are changes already.
+    ///
+    /// - Throws: ``DatabaseError`` with code `closed` if the hub wakes no feed any more, so that the feed ends.
     private func isWaiting(_ state: inout State) throws -> Bool {
         if state.isWaiting { return true }
         let place = try state.place ?? hub.enter(kind, row)
         state.place = place
         state.isWaiting = hub.wait(place, after: state.position, hasTurn: state.hasTurn) { [weak self] in self?.change()
         }
+        if !state.isWaiting, hub.isClosed { throw DatabaseError(.closed, "the database was closed") }
         return state.isWaiting
     }
 

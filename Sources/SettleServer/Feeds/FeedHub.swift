@@ -160,6 +160,9 @@ final class FeedHub: Sendable {
         return isWaiting
     }
 
+    /// Whether the database was closed, so that no feed is woken any more.
+    var isClosed: Bool { state.withLock { $0.phase == .closed } }
+
     /// Requests a notice. Must be called without the lock, because the notice may come at once.
     func askForNotice() {
         guard let database else { return }
@@ -232,6 +235,8 @@ extension FeedHub {
     private static let restForEachAsking: UInt64 = 150_000
     /// The intended time for waking all feeds, in nanoseconds.
     private static let longest: UInt64 = 750_000_000
+    /// The pause before a round runs again whose database could not be read, in nanoseconds.
+    private static let pauseAfterFailure: UInt64 = 1_000_000_000
 
     /// Runs one round, on the hub's queue.
     func round() {
@@ -327,9 +332,15 @@ extension FeedHub {
         if isArmed { askForNotice() } else if !isDone { schedule() }
     }
 
-    /// Recovers from a failure: each feed reads the database itself, and reports the error to its client.
+    /// Recovers from a failure: each feed reads the database itself, and reports the error to its client. If the
+    /// database can't be read at all for now, the feeds wait, and the round runs again after a pause.
     private func recover(_ database: Database) {
-        guard let newest = try? database.lastSequence() else { return close() }
+        let newest: UpdateSequence
+        do { newest = try database.lastSequence() } catch {
+            if database.isClosed || (error as? DatabaseError)?.code == .closed { return close() }
+            state.withLock { $0.earliest = DispatchTime.now().uptimeNanoseconds + Self.pauseAfterFailure }
+            return schedule()
+        }
         let woken = state.withLock { state in
             state.position = max(state.position, newest)
             for group in Array(state.groups.keys) { state.groups[group]?.skip(to: state.position) }
