@@ -21,12 +21,22 @@ enum ConflictEndpoints {
         try context.requireContentType()
         let members = try context.jsonObject()
         guard let keys = members["keys"] else { return try page(context) { members[$0] } }
-        let database = try context.database()
+        var pages = ConflictPages(database: try context.database())
+        try pages.read { members[$0] }
         let differs = try isTrue(members["differs"], "differs")
-        let rows = try ConflictPages.ids(keys).map { id in
-            try row(id, database, differs) ?? ["key": .string(id.string), "error": "not_found"]
+        let hasValues = try isTrue(members["values"] ?? true, "values")
+        let ids = try ConflictPages.ids(keys)
+        guard pages.range.from == nil, pages.range.through == nil else {
+            throw HTTPError.badRequest("`startkey` and `endkey` can't be given with `keys`.")
         }
-        return try answer(rows, ConflictPages(database: database))
+        let most = try members["limit"].map { try limit($0) } ?? ids.count
+        let rows = try ids.prefix(most).map { id -> JSONValue in
+            guard let found = try row(id, pages, differs) else {
+                return ["key": .string(id.string), "error": "not_found"]
+            }
+            return hasValues || found["error"] != nil ? found : ["id": .string(id.string), "key": .string(id.string)]
+        }
+        return try answer(rows, pages)
     }
 
     /// `GET /{db}/_conflicts/{docid}`: all details of one.
@@ -47,15 +57,14 @@ enum ConflictEndpoints {
     private static func page(
         _ context: RequestContext, _ value: (String) throws -> JSONValue?
     ) throws -> HTTPResponse {
-        let database = try context.database()
-        var pages = ConflictPages(database: database)
+        var pages = ConflictPages(database: try context.database())
         try pages.read(value)
         let limit = try limit(value("limit"))
         let differs = try isTrue(value("differs"), "differs")
         guard try isTrue(value("values") ?? true, "values") else {
             return try answer(pages.first(limit).map { ["id": .string($0.string), "key": .string($0.string)] }, pages)
         }
-        return try answer(pages.first(limit).compactMap { try row($0, database, differs) }, pages)
+        return try answer(pages.first(limit).compactMap { try row($0, pages, differs) }, pages)
     }
 
     private static func answer(_ rows: [JSONValue], _ pages: ConflictPages) throws -> HTTPResponse {
@@ -81,17 +90,18 @@ enum ConflictEndpoints {
         }
     }
 
-    /// A row of a list; `nil` if the document is not in conflict. A document that can't be read has its error in the row.
-    private static func row(_ id: DocumentID, _ database: Database, _ differs: Bool) throws -> JSONValue? {
+    /// A row of a list; `nil` if the document is in no conflict of the asked kinds. A document that can't be read has its error
+    /// in the row.
+    private static func row(_ id: DocumentID, _ pages: ConflictPages, _ differs: Bool) throws -> JSONValue? {
         let found: Conflict?
-        do { found = try database.conflict(of: id) } catch let error as DatabaseError where error.code.isOfOneDocument {
+        do { found = try pages.database.conflict(of: id) } catch let error as DatabaseError where error.code.isOfOneDocument {
             let error = HTTPError(error)
             return [
                 "id": .string(id.string), "key": .string(id.string), "error": .string(error.error),
                 "reason": .string(error.reason),
             ]
         }
-        guard let conflict = found else { return nil }
+        guard let conflict = found, pages.kinds.contains(conflict.kind) else { return nil }
         var value: JSONValue = [
             "rev": SettlementJSON.revision(conflict.winner.revision),
             "conflicts": .array(conflict.leaves.dropFirst().map { SettlementJSON.revision($0.revision) }),
@@ -152,6 +162,32 @@ struct ConflictPages {
     /// The first ids.
     func first(_ limit: Int) throws -> [DocumentID] {
         try ConflictSweep(kinds, in: range).first(limit, in: database)
+    }
+
+    /// The keys from `startkey` on, each of them once, so that the next call goes on at the key that this one names.
+    ///
+    /// - Parameter keys: The keys, which are the same in each call.
+    /// - Returns: The keys that are left.
+    /// - Throws: ``HTTPError`` with status 400 for an `endkey`, or a `startkey` that is none of the keys.
+    func rest(of keys: [DocumentID]) throws -> ArraySlice<DocumentID> {
+        guard range.through == nil else { throw HTTPError.badRequest("`endkey` can't be given with `keys`.") }
+        var seen: Set<DocumentID> = []
+        let once = keys.filter { seen.insert($0).inserted }
+        guard let start = range.from else { return once[...] }
+        guard let place = once.firstIndex(of: start) else {
+            throw HTTPError.badRequest("`startkey` must be one of the `keys`.")
+        }
+        return once[place...]
+    }
+
+    /// Whether a document is in a conflict of another kind.
+    ///
+    /// - Throws: ``DatabaseError``.
+    func excludes(_ id: DocumentID) throws -> Bool {
+        guard kinds.count < ConflictKind.allCases.count, let conflict = try database.conflict(of: id) else {
+            return false
+        }
+        return !kinds.contains(conflict.kind)
     }
 
     /// The number of elements in the whole database.

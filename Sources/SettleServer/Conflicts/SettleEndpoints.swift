@@ -69,11 +69,11 @@ enum SettleEndpoints {
         try pages.read { members[$0] }
         let ids: [DocumentID]
         if let keys = try members["keys"].map(ConflictPages.ids) {
-            // The next call has the same keys, and goes on at the one that this call names.
-            ids = Array(keys[(pages.range.from.flatMap(keys.firstIndex) ?? 0)...].prefix(limit + 1))
+            ids = Array(try pages.rest(of: keys).prefix(limit + 1))
         } else {
             ids = try pages.first(limit + 1)
         }
+        let hasKeys = members["keys"] != nil
         var page = SettledPage()
         let end = ContinuousClock.now + patience
         for (place, id) in ids.enumerated() {
@@ -82,7 +82,9 @@ enum SettleEndpoints {
             let source = UserSource(context, id, in: database)
             do {
                 try writeGuard.check(id)
-                if isDryRun {
+                if hasKeys, try pages.excludes(id) {
+                    page.add(Settlement(id, .left))
+                } else if isDryRun {
                     page.add(try source.rehearse(by: policy), id, by: policy)
                 } else {
                     let (settlement, outcome) = try source.settle(by: policy)

@@ -104,6 +104,18 @@ import Testing
         #expect(full?["revisions"]?.array?.count == 22)
     }
 
+    @Test func `a list of keys is of one kind, as long as was asked for, and with ids alone`() throws {
+        let client = try ConflictRoom.client()
+        let list = try client.send(
+            "POST", "/db/_conflicts", ["keys": ["milk", "tea"], "kind": "branches", "values": false]
+        ).json
+        #expect(list["total_rows"] == 1)
+        #expect(
+            list["rows"] == [["id": "milk", "key": "milk"], ["key": "tea", "error": "not_found"]], "\(list)")
+        let short = try client.send("POST", "/db/_conflicts", ["keys": ["tea", "milk"], "limit": 1]).json["rows"]
+        #expect(short?.array?.compactMap { $0["id"] } == ["tea"])
+    }
+
     @Test func `a document with too many leaves has its error in the list, and the others are there`() throws {
         let client = try ConflictRoom.client()
         let many = (0..<1001).map { number -> JSONValue in

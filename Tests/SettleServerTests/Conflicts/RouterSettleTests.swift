@@ -183,6 +183,55 @@ import Testing
         #expect(settled == ["k1", "k2", "k3"])
     }
 
+    @Test func `repeated keys are settled once, and do not hold up the pages`() throws {
+        let client = try RouterClient.withDatabase()
+        for id in ["a", "b", "c"] {
+            try ConflictRoom.store(
+                [ConflictRoom.document(id, ["a"], ["n": 1]), ConflictRoom.document(id, ["b"], ["n": 2])], client)
+        }
+        var (start, settled) = (JSONValue.null, [JSONValue]())
+        for _ in 0..<5 {
+            let page = try client.send(
+                "POST", "/db/_settle",
+                ["policy": "mostRevisions", "keys": ["a", "b", "a", "c"], "limit": 2, "startkey": start]
+            ).json
+            settled += page["rows"]?.array?.compactMap { $0["id"] } ?? []
+            start = page["next_startkey"] ?? .null
+            if start == .null { break }
+        }
+        #expect(start == .null && settled == ["a", "b", "c"])
+    }
+
+    @Test(arguments: [true, false])
+    func `of the keys only conflicts of the given kind are settled`(isDryRun: Bool) throws {
+        let client = try ConflictRoom.client()
+        let page = try client.send(
+            "POST", "/db/_settle",
+            [
+                "policy": "mostRevisions", "keys": ["milk", "tea"], "kind": "deletions",
+                "dry_run": .bool(isDryRun),
+            ]
+        ).json
+        #expect(page["rows"]?[0]?["id"] == "milk" && page["rows"]?[0]?["outcome"] == "left", "\(page)")
+        #expect(page["rows"]?[0]?["written"] == 0)
+        #expect(try client.send("GET", "/db/_conflicts?kind=branches").json["total_rows"] == 1)
+    }
+
+    @Test func `with keys a range is refused`() throws {
+        let client = try ConflictRoom.client()
+        for more: JSONObject in [["endkey": "n"], ["startkey": "beer"], ["kind": "some"]] {
+            var request: JSONObject = ["policy": "mostRevisions", "keys": ["milk", "tea"]]
+            for member in more { request[member.name] = member.value }
+            #expect(try client.send("POST", "/db/_settle", .object(request)).status == 400, "\(more)")
+        }
+        for more: JSONObject in [["endkey": "n"], ["start_key": "milk"], ["kind": "some"], ["limit": -1]] {
+            var request: JSONObject = ["keys": ["milk", "tea"]]
+            for member in more { request[member.name] = member.value }
+            #expect(try client.send("POST", "/db/_conflicts", .object(request)).status == 400, "\(more)")
+        }
+        #expect(try client.send("GET", "/db/_conflicts").json["total_rows"] == 2)
+    }
+
     @Test func `a design document gets nothing that no leaf has`() throws {
         let client = try RouterClient.withDatabase()
         try ConflictRoom.store(
