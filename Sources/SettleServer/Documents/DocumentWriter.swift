@@ -64,11 +64,11 @@ struct DocumentWriter {
                 outcomes[index] = .failure(error)
             }
         }
-        // Written last, because only now no error can refuse the whole batch.
-        for (index, local) in locals { outcomes[index] = .success(try write(local, documents[index].id)) }
         for (edit, result) in zip(edits, try writeGuard.write(edits.map(\.edit), to: database)) {
             outcomes[edit.index] = result.map(\.description).mapError { Self.httpError($0, edit.edit.id) }
         }
+        // Written last, because an error of the edits refuses the whole batch.
+        for (index, local) in locals { outcomes[index] = .success(try write(local, documents[index].id)) }
         return outcomes
     }
 
@@ -121,11 +121,12 @@ struct DocumentWriter {
             revision.keepsZeroRevpos = true
             revisions.append(revision)
         }
-        for (id, local) in locals { _ = try write(local, id) }
         // Sequences are assigned in the order of ids.
         revisions.sort { $0.id < $1.id }
         let outcomes = try writeGuard.insert(
             revisions, to: database, refusingBranches: refusingBranches, leavingConflicts: leavingConflicts)
+        // Written last, because an error of the revisions refuses the whole batch.
+        for (id, local) in locals { _ = try write(local, id) }
         return refused
             + zip(revisions, outcomes).compactMap { revision, outcome in
                 guard case .refused(let error) = outcome else { return nil }

@@ -1,5 +1,6 @@
 import Settle
 import SettleCore
+import SettleDatabase
 import SettleHTTP
 import Testing
 
@@ -99,5 +100,35 @@ import Testing
         #expect(try client.send("GET", "/db/plain").status == 200)
         let single = try client.send("PUT", "/db/_local/s?new_edits=false", ["_rev": "0-1", "v": 1])
         #expect(single.status == 201 && single.json["rev"] == "0-2")
+    }
+
+    @Test(arguments: [false, true])
+    func `no local document of a batch that fails as a whole is stored`(isReplicated: Bool) throws {
+        let client = try RouterClient.withDatabase()
+        let request = ServerRequest(
+            method: "POST", target: RequestTarget("/db/_bulk_docs"), headers: HTTPHeaders(), body: BufferedBody([]))
+        let context = RequestContext(
+            server: client.server.state, request: request, parameters: ["db": "db"],
+            user: User(name: "admin", roles: ["_admin"]), query: HTTPQuery())
+        let database = try client.server.state.databases.open("db")
+        let writer = try DocumentWriter(database, context)
+        // A function that this server can't run comes between the check of the request and its writes.
+        let function = try DocumentBody(["language": "javascript", "validate_doc_update": "function () {}"])
+        _ = try database.write([DocumentEdit(id: "_design/check", parent: nil, body: function)])
+        let plain = try WireDocument(id: "plain", revision: isReplicated ? WireRevision("1-abc") : nil, body: .empty)
+        let documents: [DocumentWriter.Given] = [
+            (id: "_local/a", document: WireDocument(id: "_local/a", body: .empty), following: FollowingContents()),
+            (id: "plain", document: plain, following: FollowingContents()),
+        ]
+        let error = #expect(throws: HTTPError.self) {
+            guard isReplicated else {
+                _ = try writer.edit(documents)
+                return
+            }
+            _ = try writer.insert(documents)
+        }
+        #expect(error?.status == 501)
+        #expect(try client.send("GET", "/db/_local/a").status == 404)
+        #expect(try client.send("GET", "/db/plain").status == 404)
     }
 }
