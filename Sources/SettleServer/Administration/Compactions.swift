@@ -53,8 +53,15 @@ final class Compactions: Sendable {
         }
     }
 
+    /// A database, told from a later one of the same name.
+    private struct Subject: Hashable {
+        let name: String
+        let instance: String
+    }
+
     private struct State {
-        var names: Set<String> = []
+        /// The databases whose compaction is running or scheduled.
+        var subjects: Set<Subject> = []
         var running: [Running] = []
         var ended: [Ended] = []
         var count = 0
@@ -94,7 +101,8 @@ final class Compactions: Sendable {
     func start(
         _ name: String, instance: String, work: @escaping @Sendable (Report) -> Result<CompactionResult, DatabaseError>
     ) {
-        guard state.withLock({ $0.names.insert(name).inserted }) else { return }
+        let subject = Subject(name: name, instance: instance)
+        guard state.withLock({ $0.subjects.insert(subject).inserted }) else { return }
         pool.submit { [state] in
             let number = state.withLock { state in
                 state.count += 1
@@ -115,7 +123,7 @@ final class Compactions: Sendable {
             }
             state.withLock { state in
                 state.running = []
-                state.names.remove(name)
+                state.subjects.remove(subject)
                 state.ended.removeAll { $0.database == name }
                 state.ended = state.ended.suffix(Self.maximumEnded - 1)
                 state.ended.append(Ended(number: number, database: name, instance: instance, result: result))
@@ -124,7 +132,13 @@ final class Compactions: Sendable {
     }
 
     /// Whether a compaction of the database is running or scheduled.
-    func isRunning(_ name: String) -> Bool { state.withLock { $0.names.contains(name) } }
+    ///
+    /// - Throws: ``DatabaseError``.
+    func isRunning(_ database: Database, _ name: String) throws -> Bool {
+        guard state.withLock({ $0.subjects.contains { $0.name == name } }) else { return false }
+        let subject = Subject(name: name, instance: try database.instanceName())
+        return state.withLock { $0.subjects.contains(subject) }
+    }
 
     /// The last compaction of a database that has ended since the server started.
     ///

@@ -128,7 +128,7 @@ enum DatabaseInfoJSON {
                 "active": .number(JSONNumber(sizes.active)),
             ], "props": .object(JSONObject()),
             "doc_del_count": .number(JSONNumber(counts.deleted)), "doc_count": .number(JSONNumber(counts.live)),
-            "disk_format_version": 8, "compact_running": .bool(compactions.isRunning(name)),
+            "disk_format_version": 8, "compact_running": .bool(try compactions.isRunning(database, name)),
             "cluster": ["q": 1, "n": 1, "w": 1, "r": 1],
         ]
         let kept = try database.attributesKeptOnDelete()

@@ -12,7 +12,8 @@ import Testing
         #expect(try client.send("GET", "/_active_tasks").json == [])
         let begun = DispatchSemaphore(value: 0)
         let goesOn = DispatchSemaphore(value: 0)
-        let instance = try client.server.state.databases.open("db").instanceName()
+        let database = try client.server.state.databases.open("db")
+        let instance = try database.instanceName()
         client.server.state.compactions.start("db", instance: instance) { report in
             report("document_copy", 1, 4)
             begun.signal()
@@ -25,7 +26,9 @@ import Testing
         #expect(task?["changes_done"] == 1 && task?["total_changes"] == 4 && task?["phase"] == "document_copy")
         #expect(try client.send("GET", "/db").json["compact_running"] == true)
         goesOn.signal()
-        waitUntil("the compaction ends") { !client.server.state.compactions.isRunning("db") }
+        waitUntil("the compaction ends") {
+            try !client.server.state.compactions.isRunning(database, "db")
+        }
         #expect(try client.send("GET", "/_active_tasks").json == [])
         let failure: JSONValue = ["number": 1, "error": "disk_full", "reason": "there is no room"]
         #expect(try client.send("GET", "/db/_info").json["compaction"] == failure)
@@ -33,6 +36,30 @@ import Testing
         #expect(try client.send("DELETE", "/db").status == 200)
         #expect(try client.send("PUT", "/db").status == 201)
         #expect(try client.send("GET", "/db/_info").json["compaction"] == nil)
+    }
+
+    @Test func `the compaction of a deleted database does not take the place of its successor's`() throws {
+        let client = try RouterClient.withDatabase()
+        let (begun, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let compactions = client.server.state.compactions
+        let instance = try client.server.state.databases.open("db").instanceName()
+        compactions.start("db", instance: instance) { _ in
+            begun.signal()
+            goesOn.wait()
+            return .failure(DatabaseError(.closed, "the database was deleted"))
+        }
+        #expect(begun.wait(timeout: .now() + 60) == .success)
+        #expect(try client.send("DELETE", "/db").status == 200)
+        #expect(try client.send("PUT", "/db").status == 201)
+        #expect(try client.send("GET", "/db").json["compact_running"] == false)
+        #expect(try client.send("POST", "/db/_compact", [:]).status == 202)
+        #expect(try client.send("GET", "/db").json["compact_running"] == true)
+        goesOn.signal()
+        waitUntil("the compaction of the second database ends") {
+            try client.send("GET", "/db").json["compact_running"] == false
+        }
+        let compaction = try client.send("GET", "/db/_info").json["compaction"]
+        #expect(compaction?["number"] == 2 && compaction?["error"] == nil, "\(compaction ?? .null)")
     }
 
     @Test func `completed requests are counted`() throws {
