@@ -49,4 +49,48 @@ import Testing
         let new = try second.create(name)
         #expect(try new.info().documents.live == 0)
     }
+
+    @Test func `open databases come before deleted ones in housekeeping, and one that fails stops no other`() throws {
+        let (store, _, name) = try Cluster.newDatabase()
+        let row = try #require(try store.find([name]).first)
+        let configuration = store.configuration
+        let (pool, closedPool) = (PostgresPool(configuration), PostgresPool(configuration))
+        defer { pool.close() }
+        closedPool.close()
+        func engine(_ number: Int64, _ pool: PostgresPool) -> PostgresEngine {
+            PostgresEngine(
+                number, pool, configuration, CommitMarks(node: configuration.node), state: row.state,
+                ring: { _, _ in }, onClose: {})
+        }
+        let good = engine(row.number, pool)
+        let failing = (1...8).map { engine(-$0, closedPool) }
+        let hub = CommitHub(pool)
+        for engine in failing + [good] { hub.add(engine) }
+        let blobs = try #require(good.blobs as? PostgresBlobs)
+        /// An upload that is not needed when this returns, so that the next housekeeping removes it.
+        func upload() throws -> [UInt8] {
+            let writer = try blobs.newBlob()
+            try [UInt8](repeating: 7, count: 1000).withUnsafeBytes { try writer.write($0) }
+            let digest = try #require(BlobDigest([UInt8](repeating: 7, count: 32)))
+            return try #require(try writer.finish(as: digest).place)
+        }
+        let place = try upload()
+        #expect(try blobs.chunk(0, of: place) != nil)
+        // No time for deleted databases.
+        #expect(hub.keepHouse(for: .zero))
+        #expect(try blobs.chunk(0, of: place) == nil)
+        withExtendedLifetime((store, failing)) {}
+    }
+
+    @Test func `a deleted database can be removed in steps without time`() throws {
+        let (store, database, name) = try Cluster.newDatabase()
+        try database.save(Document(id: "a", body: [:]), onConflict: .fail)
+        try store.delete(name)
+        let house = Housekeeping(pool: store.pool)
+        // Each call takes at least one step.
+        for _ in 0..<10_000 {
+            guard try house.destroyOne(until: .now) else { return }
+        }
+        Issue.record("there is still a deleted database")
+    }
 }

@@ -36,6 +36,9 @@ final class CommitHub: Sendable {
     /// The polling interval without notifications.
     static let intervalWithoutBell: Duration = .milliseconds(250)
 
+    /// The time for which a round removes rows of deleted databases.
+    private static let destruction: Duration = .seconds(20)
+
     init(_ pool: PostgresPool) { self.pool = pool }
 
     /// Starts the threads that send and receive notifications.
@@ -102,13 +105,8 @@ final class CommitHub: Sendable {
     /// Removes obsolete rows: at the start, after a deletion, and once a minute.
     private func keepHouseOnce() -> Bool {
         pool.lookAtHosts()
-        let house = Housekeeping(pool: pool)
-        do {
-            while try !isStopped && house.destroyOne() {}
-            for number in state.withLock({ Array($0.open.keys) }) where !isStopped { try engine(number)?.keepHouse() }
-        } catch {
-            // The server can't be reached; the next round tries again.
-        }
+        // The next round goes on with what is left.
+        if keepHouse(for: Self.destruction) { keepHouse() }
         for _ in 0..<120 where !isStopped {
             usleep(500_000)
             let isDue = state.withLock { state in
@@ -118,6 +116,28 @@ final class CommitHub: Sendable {
             if isDue { break }
         }
         return !isStopped
+    }
+
+    /// Keeps house in the open databases, then removes rows of deleted databases for some time.
+    ///
+    /// The open databases are first, because an upload is lost whose pin is not prolonged for ten minutes. If one of
+    /// them fails, the next round tries it again.
+    ///
+    /// - Parameter time: The time for deleted databases; what has begun then is finished.
+    /// - Returns: Whether rows of deleted databases are left, and can be removed.
+    func keepHouse(for time: Duration) -> Bool {
+        for number in state.withLock({ Array($0.open.keys) }) where !isStopped { try? engine(number)?.keepHouse() }
+        let house = Housekeeping(pool: pool)
+        let end = ContinuousClock.now + time
+        do {
+            while !isStopped, ContinuousClock.now < end {
+                guard try house.destroyOne(until: end) else { return false }
+            }
+        } catch {
+            // The server can't be reached; a later round tries again.
+            return false
+        }
+        return true
     }
 
     // MARK: - Listening

@@ -8,12 +8,17 @@ internal import SettlePlatform
 struct Housekeeping: Sendable {
     let pool: PostgresPool
 
-    /// Removes the rows of one deleted database. Returns false if no database is left to remove.
-    func destroyOne() throws -> Bool {
+    /// Removes the rows of one deleted database, or some of them if there is no time for all; the next call goes on.
+    ///
+    /// - Parameter end: The time after which no further step begins.
+    /// - Returns: False if no database is left to remove.
+    func destroyOne(until end: ContinuousClock.Instant) throws -> Bool {
         guard let rows = try pool.ask([PostgresCall(.doomed)]).first, rows.count > 0 else { return false }
         let number = rows.integer(0, 0)
         for statement in [PostgresStatement.destroyDocuments, .destroyContents, .destroyChunks] {
-            while try run(PostgresCall(statement, .integer(number))) > 0 {}
+            while try run(PostgresCall(statement, .integer(number))) > 0 {
+                if ContinuousClock.now >= end { return true }
+            }
         }
         for table in PostgresStatement.Table.allCases {
             _ = try run(PostgresCall(.destroy(table), .integer(number)))
