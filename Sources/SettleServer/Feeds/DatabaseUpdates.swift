@@ -35,6 +35,8 @@ final class DatabaseUpdates: Sendable {
         var written = DispatchTime(uptimeNanoseconds: 0)
         /// Databases that get an event because they may have changed before a kill.
         var doubtful: ArraySlice<String> = []
+        /// The number of attempts to write to the log that have failed since the last one that did not.
+        var failures = 0
     }
 
     private let databases: DatabasePool
@@ -85,7 +87,13 @@ final class DatabaseUpdates: Sendable {
         queue.sync {
             flush()
             record(.deleted, name)
-            state.withLock { $0.watched.remove(name) }
+            // A change that could not be logged must not follow the deletion.
+            let left = state.withLock { $0.changed[name]?.database }
+            let isGone = left?.isClosed ?? true
+            state.withLock { state in
+                if isGone { state.changed[name] = nil }
+                state.watched.remove(name)
+            }
         }
     }
 
@@ -104,6 +112,8 @@ final class DatabaseUpdates: Sendable {
 
     /// The time between two writes of changes to the log, in milliseconds.
     private static let delay = 500
+    /// How often that time is doubled at most while writing fails.
+    private static let doublings = 6
     /// The number of databases whose possible change before a kill is logged at once.
     private static let doubtfulAtOnce = 200
     /// A local document that exists while the server is running.
@@ -152,11 +162,14 @@ extension DatabaseUpdates {
             return (state.log, names)
         }
         guard let log, !names.isEmpty else { return }
-        attempt {
+        let isDone = attempt {
             try write(names.filter { try databases.contains($0) }.map { DatabaseEvent(.updated, $0) }, to: log)
             state.withLock { $0.doubtful = $0.doubtful.dropFirst(names.count) }
             queue.async { [weak self] in self?.writeDoubtful() }
         }
+        guard !isDone else { return }
+        state.withLock { $0.failures += 1 }
+        queue.asyncAfter(deadline: nextAttempt) { [weak self] in self?.writeDoubtful() }
     }
 
     /// The databases that were created or deleted while the log was not kept.
@@ -179,7 +192,10 @@ extension DatabaseUpdates {
             guard state.isKept, name != Self.name else { return false }
             return state.watched.add(database, name)
         }
-        if isNew { attempt { watch(database, name, after: try newest(of: database)) } }
+        guard isNew else { return }
+        let isDone = attempt { watch(database, name, after: try newest(of: database)) }
+        // It may change unseen until it can be read, so it gets an event then.
+        if !isDone { putOff([name: WatchedDatabases.Watched(database: database)]) }
     }
 
     /// The sequence of the newest commit that this server has to log. It is usually known without reading.
@@ -211,8 +227,14 @@ extension DatabaseUpdates {
         guard !changed.isEmpty else { return }
         // Read before the event is written: later changes are another event.
         let seen = changed.mapValues { try? $0.database.map(newest) }
+        // Those that are open and can't be read for now are looked at again later.
+        let unknown = changed.filter { name, watched in
+            if case _?? = seen[name] { return false }
+            return watched.database?.isClosed == false
+        }
         // A commit that changes no document, such as a change of settings, is not an event, as in CouchDB.
         let moved = changed.filter { name, watched in
+            if unknown[name] != nil { return false }
             guard case let sequence?? = seen[name], let after = watched.after else { return true }
             return sequence > after
         }
@@ -220,7 +242,9 @@ extension DatabaseUpdates {
             guard !moved.isEmpty, let log = try currentLog()?.log else { return }
             try write(moved.keys.sorted().map { DatabaseEvent(.updated, $0) }, to: log)
         }
+        state.withLock { $0.failures = isDone ? 0 : $0.failures + 1 }
         guard isDone else { return putOff(changed) }
+        if !unknown.isEmpty { putOff(unknown) }
         for (name, watched) in changed {
             guard let database = watched.database, case let sequence?? = seen[name] else { continue }
             watch(database, name, after: sequence)
@@ -230,7 +254,12 @@ extension DatabaseUpdates {
     /// Schedules changes to be written later.
     private func putOff(_ changed: [String: WatchedDatabases.Watched]) {
         state.withLock { $0.changed.merge(changed) { new, _ in new } }
-        queue.asyncAfter(deadline: .now() + .milliseconds(Self.delay)) { [weak self] in self?.flush() }
+        queue.asyncAfter(deadline: nextAttempt) { [weak self] in self?.flush() }
+    }
+
+    /// The time of the next attempt to write to the log; each failure doubles the pause, up to half a minute.
+    private var nextAttempt: DispatchTime {
+        .now() + .milliseconds(Self.delay << min(state.withLock(\.failures), Self.doublings))
     }
 
     private func record(_ kind: DatabaseEvent.Kind, _ name: String) {
@@ -278,14 +307,14 @@ extension DatabaseUpdates {
 
     /// Event logging must not fail the operation; missing events are found at the next start.
     ///
-    /// - Returns: False if the shared store could not be reached, so that the caller may try again.
+    /// - Returns: False if it failed, so that the caller may try again; true also if the database was deleted.
     @discardableResult
     private func attempt(_ body: () throws -> Void) -> Bool {
         do { try body() } catch let error as DatabaseError where error.code == .closed {
             // The database was deleted.
         } catch {
             warn("an event of a database was not logged for _db_updates: \(error)")
-            return (error as? DatabaseError)?.code != .unavailable
+            return false
         }
         return true
     }

@@ -139,6 +139,47 @@ import Testing
         #expect(expected.isSubset(of: events(try json(live, "/_db_updates?since=\(since)"))))
     }
 
+    @Test func `a change that the log can't take is written later`() throws {
+        let client = try RouterClient.withDatabase()
+        let updates = client.server.state.updates
+        let updated = Event(type: "updated", name: "db")
+        let log = try updates.log()
+        #expect(try client.send("PUT", "/db/a", [:]).status == 201)
+        waitUntil("the first write is logged") {
+            try events(client.send("GET", "/_db_updates").json).contains(updated)
+        }
+        let since = try #require(try client.send("GET", "/_db_updates").json["last_seq"]?.string)
+        try log.suspend()
+        #expect(log.isSuspended)
+        #expect(try client.send("PUT", "/db/b", [:]).status == 201)
+        // A deletion is logged after the writes before it; so this call returns when an attempt for them has failed.
+        updates.deleted("none")
+        try log.resume()
+        waitUntil("the second write is logged") {
+            try events(client.send("GET", "/_db_updates?since=\(since)").json).contains(updated)
+        }
+    }
+
+    @Test func `a change that the log could not take does not follow the deletion of its database`() throws {
+        let client = try RouterClient.withDatabase()
+        let updates = client.server.state.updates
+        let log = try updates.log()
+        let since = try #require(try client.send("GET", "/_db_updates").json["last_seq"]?.string)
+        try log.suspend()
+        #expect(try client.send("PUT", "/db/a", [:]).status == 201)
+        #expect(try client.send("DELETE", "/db").status == 200)
+        try log.resume()
+        #expect(try client.send("PUT", "/other").status == 201)
+        #expect(try client.send("PUT", "/other/a", [:]).status == 201)
+        // All changes that were put off are written together with this one.
+        var found: [Event] = []
+        waitUntil("a later write is logged") {
+            found = try events(client.send("GET", "/_db_updates?since=\(since)").json)
+            return found.contains(Event(type: "updated", name: "other"))
+        }
+        #expect(!found.contains(Event(type: "updated", name: "db")))
+    }
+
     @Test func `only server administrators may read database updates`() throws {
         let client = try RouterClient()
         _ = try client.send("PUT", "/_users")
