@@ -142,6 +142,46 @@ struct ForeignImportTests {
         #expect(try database.info().documents.live == 3)
     }
 
+    /// Three documents, of which the product had pushed the first.
+    private static func partlyPushed() throws -> ListReader {
+        let reader = ListReader()
+        reader.pushes = .upTo(1)
+        for (index, id) in (["p", "q", "r"] as [DocumentID]).enumerated() {
+            reader.documents.append(
+                ForeignDocument(id: id, sequence: UInt64(index + 1), leaves: [try ListReader.leaf(id, "1-a")]))
+        }
+        return reader
+    }
+
+    @Test func `an import with other options than the interrupted one begins again`() throws {
+        struct Stop: Error {}
+        let choices = [ImportOptions(), ImportOptions(keepsWinners: true), ImportOptions(onlyUnpushed: true)]
+        for (place, first) in choices.enumerated() {
+            for (other, second) in choices.enumerated() {
+                let (database, reader) = (try Database.inMemory(), try Self.partlyPushed())
+                let source = reader.database
+                #expect(throws: Stop.self) {
+                    try database.importAll(from: source, options: first) { if $0.documents == 2 { throw Stop() } }
+                }
+                try database.importAll(from: source, options: second)
+                #expect(reader.starts == [0, place == other ? 2 : 0], "\(first), \(second)")
+                let count = first.onlyUnpushed && second.onlyUnpushed ? 2 : 3
+                #expect(try database.info().documents.live == count, "\(first), \(second)")
+            }
+        }
+    }
+
+    @Test func `the mark of an earlier version is one of an import with the default options`() throws {
+        let cases: [(ImportOptions, UInt64)] = [(ImportOptions(), 2), (ImportOptions(onlyUnpushed: true), 0)]
+        for (options, start) in cases {
+            let (database, reader) = (try Database.inMemory(), try Self.partlyPushed())
+            try database.saveLocalDocument(
+                "_local/settle-import", body: ["source": "list-1", "collection": "_default._default", "sequence": "2"])
+            try database.importAll(from: reader.database, options: options)
+            #expect(reader.starts == [start], "\(options)")
+        }
+    }
+
     @Test func `documents without a sequence are all imported after an interruption among them`() throws {
         struct Stop: Error {}
         reader.documents = try ["p", "q", "r"].map { id in

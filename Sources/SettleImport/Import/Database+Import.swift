@@ -56,8 +56,8 @@ extension Database {
     ///     print(report)
     ///
     /// Revisions keep their ids, so a sync with the server that the old app used sends only what the server lacks. A second
-    /// import changes nothing, and one of an interrupted import goes on where that ended. It is long work: call it within
-    /// `perform`.
+    /// import changes nothing, and one of an interrupted import with the same options goes on where that ended. It is long work:
+    /// call it within `perform`.
     ///
     /// - Parameters:
     ///   - source: The database; the original is not changed.
@@ -149,8 +149,8 @@ extension ForeignDatabase {
         let pushed = try pushRecord(for: options)
         switch content {
         case .reader(let reader):
-            var importer = ForeignImporter(self, reader, store, options, lost)
-            try importer.run(without: pushed, progress)
+            var importer = ForeignImporter(self, reader, store, options, without: pushed, lost)
+            try importer.run(progress)
             return importer.report
         case .dump(let source):
             return try importDump(source, into: store, options: options, lost, progress: progress)

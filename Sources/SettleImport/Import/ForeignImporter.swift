@@ -6,13 +6,16 @@ internal import SettleDatabase
 /// Stores the documents of another product's database, one batch per transaction: revisions where branches begin before the
 /// leaves, contents of attachments before their documents.
 ///
-/// The place of a batch is stored in the same transaction, so that a second run of an interrupted import goes on from there.
+/// The place of a batch is stored in the same transaction, so that a second run of an interrupted import goes on from there, if
+/// it takes the same documents in the same way.
 struct ForeignImporter {
     private static let batch = 1000
 
     let store: any ImportStore
     let reader: any ForeignReader
     let options: ImportOptions
+    /// The documents that are passed over, if any.
+    private let pushed: PushRecord?
     private let lost: (ImportReport.Fault) -> Void
     private(set) var report: ImportReport
     private var revisions: [(revision: ReplicatedRevision, isLeaf: Bool)] = []
@@ -23,20 +26,19 @@ struct ForeignImporter {
 
     init(
         _ source: ForeignDatabase, _ reader: any ForeignReader, _ store: any ImportStore, _ options: ImportOptions,
-        _ lost: @escaping (ImportReport.Fault) -> Void
+        without pushed: PushRecord?, _ lost: @escaping (ImportReport.Fault) -> Void
     ) {
         (self.store, self.reader, self.options, self.lost) = (store, reader, options, lost)
+        self.pushed = pushed
         report = ImportReport(source)
         report.leftOut = reader.leftOut
     }
 
     /// Imports a collection, and the local documents with the default one.
     ///
-    /// - Parameters:
-    ///   - pushed: The documents that are passed over, if any.
-    ///   - progress: Called after each document.
+    /// - Parameter progress: Called after each document.
     /// - Throws: ``ForeignFileError`` or ``DatabaseError``; what `progress` throws.
-    mutating func run(without pushed: PushRecord?, _ progress: (ImportProgress) throws -> Void) throws {
+    mutating func run(_ progress: (ImportProgress) throws -> Void) throws {
         let total = try reader.count(in: options.collection)
         let start = try resumed()
         do {
@@ -184,7 +186,7 @@ extension ForeignImporter {
     /// Writes what was collected, with its place.
     private mutating func flush() throws {
         guard !documents.isEmpty else { return }
-        let (store, options, reader) = (store, options, reader)
+        let (store, options, reader, pushed) = (store, options, reader, pushed)
         let (revisions, documents) = (revisions, documents)
         var outcomes: [ImportOutcome] = []
         var expirations = 0
@@ -199,7 +201,8 @@ extension ForeignImporter {
             if let last = documents.last, last.sequence > 1, let identity = reader.identity {
                 try store.setMark([
                     "source": .string(identity), "collection": .string(options.collection),
-                    "sequence": .string(String(last.sequence)),
+                    "sequence": .string(String(last.sequence)), "pushed": (pushed?.mark).map(JSONValue.string) ?? .null,
+                    "keeps_winners": .bool(options.keepsWinners),
                 ])
             }
         }
@@ -227,12 +230,26 @@ extension ForeignImporter {
         { return false }
     }
 
-    /// The sequence after which an interrupted import of the same source continues; 0 if the source has no identity.
+    /// The sequence after which an interrupted import of the same source continues; 0 if the source has no identity, or if that
+    /// import passed over other documents or treated conflicts in another way. Marks of earlier versions don't say either, and
+    /// count as those of imports with the default options.
     private func resumed() throws -> UInt64 {
         guard let identity = reader.identity, let mark = try store.mark(), mark["source"]?.string == identity,
-            mark["collection"]?.string == options.collection
+            mark["collection"]?.string == options.collection, mark["pushed"]?.string == pushed?.mark,
+            (mark["keeps_winners"] == true) == options.keepsWinners
         else { return 0 }
         return mark["sequence"]?.string.flatMap { UInt64($0) } ?? 0
+    }
+}
+
+extension PushRecord {
+    /// The record as the mark of an import has it: two options with the same record pass over the same documents.
+    fileprivate var mark: String {
+        switch self {
+        case .ofEachDocument: "each"
+        case .upTo(let sequence): String(sequence)
+        case .unknown: "unknown"
+        }
     }
 }
 
