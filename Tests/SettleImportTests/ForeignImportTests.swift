@@ -1,6 +1,8 @@
 import Foundation
 import Settle
 import SettleCore
+import SettleCrypto
+import SettlePlatform
 import SettleTesting
 import Testing
 
@@ -272,6 +274,27 @@ struct ForeignImportTests {
         let again = try Database.openOrCreate(path, migratingFrom: old, review: { _ in reports += 1 })
         #expect(try again.info().documents.live == 3 && reports == 1)
         again.close()
+    }
+
+    @Test func `the report of a migration after an interrupted one covers the whole source`() throws {
+        struct Stop: Error {}
+        let made = try MadeDatabase()
+        let digest = Base64.encode(SHA1.hash([7]))
+        let lost = #"{"_attachments":{"photo":{"digest":"sha1-\#(digest)","length":1,"revpos":1}}}"#
+        var rows = (1...3).map { MadeDatabase.document($0, "d\($0)") }
+        for (index, json) in [lost, "{}", "{}"].enumerated() { rows.append(MadeDatabase.row(index + 1, "1-a", json)) }
+        let old = try made.sqlite("old.cblite2/db.sqlite3", version: 102, MadeDatabase.schemaOf1 + rows)
+            .deletingLastPathComponent()
+        let path = made.folder.appending(path: "new.settle").path
+        #expect(throws: Stop.self) {
+            try Database.openOrCreate(path, migratingFrom: old, progress: { if $0.documents == 2 { throw Stop() } })
+        }
+        var reports: [ImportReport] = []
+        let database = try Database.openOrCreate(path, migratingFrom: old, review: { reports.append($0) })
+        defer { database.close() }
+        let report = try #require(reports.first)
+        #expect(report.documents == 3 && report.known == 2 && report.lostAttachments == 1, "\(report)")
+        #expect(try !report.isWhole && database.info().documents.live == 3)
     }
 
     @Test func `a migration expects neither documents that were lost nor documents that expire`() throws {

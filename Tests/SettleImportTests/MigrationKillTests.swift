@@ -8,7 +8,7 @@ import Testing
 
 @testable import SettleImport
 
-/// A process that migrates a database at its start is killed at any time, and goes on at its next start.
+/// A process that migrates a database at its start is killed at any time, and begins again at its next start.
 @Suite(.timeLimit(.minutes(10))) struct MigrationKillTests {
     private static let count = 600
     private static let rounds = 8

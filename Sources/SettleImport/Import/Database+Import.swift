@@ -57,7 +57,7 @@ extension Database {
     ///
     /// Revisions keep their ids, so a sync with the server that the old app used sends only what the server lacks. A second
     /// import changes nothing, and one of an interrupted import with the same options goes on where that ended. It is long work:
-    /// call it within `perform`.
+    /// call it within `perform`. The report covers what this import has read.
     ///
     /// - Parameters:
     ///   - source: The database; the original is not changed.
@@ -83,8 +83,8 @@ extension Database {
     ///
     /// This is one line for the start of an app that has moved to Settle. The import writes into a folder beside the new one,
     /// which gets its name when all is stored and counted. So an app that is ended meanwhile has either the whole database or
-    /// none, and goes on with the import at its next start. The old files stay as they are; the app deletes them when it wants
-    /// to. If there is no old file, the database is created empty.
+    /// none, and reads the old one again at its next start; what was stored before is known then, and not stored twice. The old
+    /// files stay as they are; the app deletes them when it wants to. If there is no old file, the database is created empty.
     ///
     /// - Parameters:
     ///   - path: The database's folder.
@@ -92,8 +92,8 @@ extension Database {
     ///   - options: How to open the database.
     ///   - importing: What is imported, and how.
     ///   - progress: Called after each document; what it throws ends the import.
-    ///   - review: Called with the report of an import before the database gets its name. What it throws ends the call; nothing
-    ///     has changed then.
+    ///   - review: Called with the report of the whole source before the database gets its name. What it throws ends the call;
+    ///     nothing has changed then.
     /// - Returns: The database.
     /// - Throws: Errors of ``importAll(from:options:progress:)`` and of `openOrCreate`.
     public static func openOrCreate(
@@ -115,18 +115,19 @@ extension Database {
 }
 
 extension ForeignDatabase {
-    /// Makes a database of the source, or goes on with one that was begun, and compares the counts.
+    /// Makes a database of the source, and compares the counts. One that was begun is filled from the beginning, so that the
+    /// report covers the whole source; what it has already is known then.
     fileprivate func fill(
         _ path: String, _ options: DatabaseOptions, _ importing: ImportOptions,
         _ progress: (ImportProgress) throws -> Void, _ review: (ImportReport) throws -> Void
     ) throws {
         let database = try Database.openOrCreate(path, options: options)
         defer { database.close() }
-        let resumes = try DatabaseImportStore(database).mark() != nil
+        try DatabaseImportStore(database).setMark(nil)
         let report = try database.importAll(from: self, options: importing, progress: progress)
         let documents = try database.info().documents
         let stored = documents.live + documents.deleted
-        if case .reader = content, !resumes, !report.explains(stored) {
+        if case .reader = content, !report.explains(stored) {
             throw DatabaseError(
                 .storage, "of \(report.documents) documents \(stored) were stored; the import is not used")
         }

@@ -1,6 +1,6 @@
 public import SettleCore
 
-/// What an import took, and what it did not take.
+/// What an import took, and what it did not take. One that went on where an earlier one ended reports what it read itself.
 public struct ImportReport: Sendable {
     /// A part of a document that was not taken.
     public struct Fault: Sendable, Equatable {
@@ -59,7 +59,7 @@ public struct ImportReport: Sendable {
         countsConflicts = if case .reader = source.content { true } else { false }
     }
 
-    /// Whether all documents and attachments were taken.
+    /// Whether all documents and attachments that the import read were taken.
     public var isWhole: Bool { lostRevisions == 0 && lostAttachments == 0 }
 
     /// Whether a database into which all was imported may have this number of documents: those that were lost or
