@@ -276,6 +276,21 @@ struct ForeignImportTests {
         again.close()
     }
 
+    @Test func `a migration of a dump without ids has no document twice after an interrupted one`() throws {
+        struct Stop: Error {}
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/notes.settle"
+        let old = URL(filePath: folder.path).appending(path: "old.jsonl")
+        try Data("{\"n\":1}\n{\"n\":2}\n".utf8).write(to: old)
+        #expect(throws: Stop.self) {
+            try Database.openOrCreate(path, migratingFrom: old, review: { _ in throw Stop() })
+        }
+        #expect(FileManager.default.fileExists(atPath: path + ".importing"))
+        let database = try Database.openOrCreate(path, migratingFrom: old)
+        defer { database.close() }
+        #expect(try database.info().documents.live == 2)
+    }
+
     @Test func `the report of a migration after an interrupted one covers the whole source`() throws {
         struct Stop: Error {}
         let made = try MadeDatabase()

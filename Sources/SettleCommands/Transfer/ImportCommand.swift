@@ -18,7 +18,7 @@ enum ImportCommand: Command {
             A document with _revisions or _rev is stored as that revision. Without one it is an edit, under its _id or a new \
             id. A failed document is reported with its line, and the others are stored; so is an attachment whose content is \
             missing. The exit code is then 1. What is there already is not stored again, so an interrupted import can be \
-            repeated.
+            repeated; only documents without ids get new ones each time.
             A missing database is created.
             CSV, as RFC 4180 describes it, has a header row with the names of the members, and comma, semicolon or tab \
             between cells: a file.csv, or any input with --csv. The column _id has the ids, a dot leads into an object \
@@ -177,15 +177,18 @@ extension ImportCommand {
         } catch let error as CommandError where error.status == .interrupted { isInterrupted = true }
         bar.finish()
         try summarize(importer.counts, importer.notes(of: records), input, bar.elapsed, console)
-        if isInterrupted { throw interruption(after: importer.counts.total) }
+        if isInterrupted {
+            let advice = options.idAttribute == nil ? ", and stores documents without ids again" : ""
+            throw interruption(after: importer.counts.total, advice)
+        }
         return importer.counts.failed + importer.counts.lostAttachments > 0 ? .failure : .success
     }
 
     /// The error of an import that Ctrl-C has ended.
-    private static func interruption(after count: Int) -> CommandError {
+    private static func interruption(after count: Int, _ advice: String = "") -> CommandError {
         CommandError(
             CommandError.interrupted.code,
-            "interrupted after \(Quantity.of(count, "document")), which are stored; the same command goes on",
+            "interrupted after \(Quantity.of(count, "document")), which are stored; the same command goes on\(advice)",
             status: .interrupted)
     }
 

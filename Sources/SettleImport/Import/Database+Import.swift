@@ -56,8 +56,9 @@ extension Database {
     ///     print(report)
     ///
     /// Revisions keep their ids, so a sync with the server that the old app used sends only what the server lacks. A second
-    /// import changes nothing, and one of an interrupted import with the same options goes on where that ended. It is long work:
-    /// call it within `perform`. The report covers what this import has read.
+    /// import changes nothing, and one of an interrupted import with the same options goes on where that ended. Documents of a
+    /// dump that have no ids get new ones, so each import stores them again. It is long work: call it within `perform`. The
+    /// report covers what this import has read.
     ///
     /// - Parameters:
     ///   - source: The database; the original is not changed.
@@ -83,8 +84,9 @@ extension Database {
     ///
     /// This is one line for the start of an app that has moved to Settle. The import writes into a folder beside the new one,
     /// which gets its name when all is stored and counted. So an app that is ended meanwhile has either the whole database or
-    /// none, and reads the old one again at its next start; what was stored before is known then, and not stored twice. The old
-    /// files stay as they are; the app deletes them when it wants to. If there is no old file, the database is created empty.
+    /// none, and reads the old one again at its next start; what was stored before is known then, and not stored twice. An
+    /// import of a dump is begun anew. The old files stay as they are; the app deletes them when it wants to. If there is no old
+    /// file, the database is created empty.
     ///
     /// - Parameters:
     ///   - path: The database's folder.
@@ -108,6 +110,10 @@ extension Database {
         _ = try source.pushRecord(for: importing)
         let place = URL(fileURLWithPath: path).path
         let unfinished = place + ".importing"
+        if case .dump = source.content {
+            // Documents without ids would get others than before, and be there twice.
+            do { try remove(unfinished) } catch let error as DatabaseError where error.code == .notFound {}
+        }
         try source.fill(unfinished, options, importing, progress, review)
         try renameDurably(unfinished, to: place)
         return try open(path, options: options)
