@@ -115,6 +115,20 @@ import Testing
         #expect(found.keys.contains("blob_/gone"))
     }
 
+    @Test func `a member whose name is reserved is a fault of its revision, except for metadata`() throws {
+        let body: JSONValue = ["v": 1, "_price": 3, "_id": "a", "_rev": "1-aa", "_deleted": false]
+        let reader = try reader([
+            MadeDatabase.row(
+                "a", sequence: 1, version: MadeDatabase.binary("1-aa"), body: FleeceWriter.write(body),
+                extra: MadeDatabase.tree([.init(id: "1-aa")]))
+        ])
+        let document = try #require(try reader.documents().first)
+        #expect(document.leaves.map(\.body) == [["v": 1]])
+        let fault = try #require(document.faults.first)
+        #expect(document.faults.count == 1 && fault.revision?.description == "1-aa")
+        #expect(fault.message.contains("\"_price\""), "\(fault)")
+    }
+
     // MARK: Version vectors
 
     /// A vector in binary.

@@ -139,7 +139,9 @@ struct CouchbaseLiteDocuments {
             guard let history = copy.history, history.revision != current,
                 !document.leaves.contains(where: { $0.revision == history.revision })
             else { continue }
-            addLeaf(history, copy.flags, to: &document) { content, _ in try fill(&content, json: copy.body) }
+            addLeaf(history, copy.flags, to: &document) { content, faults in
+                try fill(&content, json: copy.body, history.revision, faults: &faults)
+            }
         }
         let live = document.leaves.filter { !$0.isDeleted }
         if let winner = (live.isEmpty ? document.leaves : live).map(\.revision).max() {
@@ -215,7 +217,7 @@ struct CouchbaseLiteDocuments {
         guard !bytes.isEmpty else { return }
         do {
             let (text, hasLostNumber) = try Fleece(bytes, base: base, sharedKeys: sharedKeys).json()
-            try fill(&content, json: text)
+            try fill(&content, json: text, revision, faults: &faults)
             guard hasLostNumber else { return }
             faults.append(ForeignFault(revision: revision, message: "a number that is not finite became null"))
         } catch {
@@ -225,10 +227,21 @@ struct CouchbaseLiteDocuments {
         }
     }
 
-    private func fill(_ content: inout ForeignContent, json: [UInt8]) throws {
+    /// The reserved members that say what the file says elsewhere; Couchbase Lite removes them as well.
+    private static let metadata: Set<String> = ["_id", "_rev", "_deleted", "_revisions", "_removed"]
+
+    /// Reads the body and the attachments of a revision. Other members whose names are reserved are faults, for they are lost.
+    private func fill(
+        _ content: inout ForeignContent, json: [UInt8], _ revision: RevisionID, faults: inout [ForeignFault]
+    ) throws {
         guard !json.isEmpty else { return }
         let read = try DocumentReader.read(json, allowsReserved: true)
-        for member in read.reserved where member.name == WireAttachment.listName {
+        for member in read.reserved where !Self.metadata.contains(member.name) {
+            guard member.name == WireAttachment.listName else {
+                let message = "the member \"\(member.name)\" is left out: names with _ are reserved"
+                faults.append(ForeignFault(revision: revision, message: message))
+                continue
+            }
             for entry in try JSONValue(utf8: member.value).object ?? [:] {
                 content.attachments.append(attachment(entry.name, entry.value))
             }
