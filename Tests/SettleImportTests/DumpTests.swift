@@ -169,6 +169,12 @@ struct DumpTests {
             ])
     }
 
+    @Test func `fields of Firestore with reserved names are neither the id nor the revision of a document`() throws {
+        let (texts, _) = try read(
+            #"{"__collections__":{"c":{"d":{"_id":"x","_rev":"1-a","_deleted":true,"n":{"_id":"y"}}}}}"#)
+        #expect(texts == [#"{"_id":"c/d","id":"x","rev":"1-a","deleted":true,"n":{"_id":"y"}}"#])
+    }
+
     @Test(arguments: ["-9223372036854775808", "9223372036854775807", "4398046511104"])
     func `a time of Firestore that is no date stays as it is`(seconds: String) throws {
         let (texts, _) = try read(

@@ -65,6 +65,14 @@ struct ForeignJSONTests {
             ])
     }
 
+    @Test func `two fields of Firestore that would have the same name are refused with their document`() throws {
+        let input = #"{"__collections__":{"c":{"d":{"id":1,"_id":2},"e":{"n":1}}}}"#
+        #expect(
+            try read(input, JSONTranslation()) == [
+                "c/d: \"_id\" can't be stored: names with _ are reserved", #"{"_id":"c/e","n":1}"#,
+            ])
+    }
+
     // MARK: Realm
 
     private static let realm = """

@@ -22,12 +22,9 @@ enum FirestoreDump {
         for collection in collections?.object ?? JSONObject() {
             for document in collection.value.object ?? JSONObject() {
                 let id = "\(path)\(collection.name)/\(document.name)"
-                var body = JSONObject([("_id", .string(id))])
-                for member in document.value.object ?? JSONObject() where member.name != collectionsName {
-                    body[member.name] = plain(member.value)
-                }
                 var record = RecordReader.Record(bytes: [], line: 1, column: 1)
-                do {
+                do throws(DatabaseError) {
+                    var body = try Self.body(of: document.value, id)
                     if let name = translation.typeMember { try body.add(name, .string(collection.name)) }
                     record.bytes = JSONValue.object(body).utf8
                 } catch { record.problem = "\(id): \(error.message)" }
@@ -35,6 +32,22 @@ enum FirestoreDump {
                 add(collections: document.value[collectionsName], below: "\(id)/", translation, to: &records)
             }
         }
+    }
+
+    /// The fields of a document in plain JSON, after its id. Their names lose their underscores at the beginning, as those of
+    /// MongoDB do.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` if two fields have the same name then.
+    private static func body(of document: JSONValue, _ id: String) throws(DatabaseError) -> JSONObject {
+        var body = JSONObject([("_id", .string(id))])
+        for member in document.object ?? JSONObject() where member.name != collectionsName {
+            let name = String(member.name.drop { $0 == "_" })
+            guard body[name] == nil else {
+                throw DatabaseError(.invalid, "\"\(member.name)\" can't be stored: names with _ are reserved")
+            }
+            body[name] = plain(member.value)
+        }
+        return body
     }
 
     private static func plain(_ value: JSONValue) -> JSONValue {
