@@ -32,6 +32,8 @@ public final class MobilePeer: Peer, AddressedPeer {
     struct State: Sendable {
         var authorizer: Authorizer
         var opening: Task<MobileConnection, any Error>?
+        /// Whether `opening` has connected.
+        var isOpen = false
         var feeds: [Feed] = []
         /// Whether the server finds blobs in the members of a document, as Couchbase Lite's peers do.
         var findsBlobs = false
@@ -126,6 +128,8 @@ public final class MobilePeer: Peer, AddressedPeer {
             let connection = CouchDBConnection(
                 database: address.url, client: client, credentials: credentials, onWarning: { _ in })
             state.authorizer = connection.authorizer
+            // A connection that is not open yet may be refused because of the old credentials.
+            if !state.isOpen { state.opening = nil }
         }
     }
 
@@ -184,9 +188,24 @@ extension MobilePeer {
     /// The connection for everything except subscriptions; it is opened again if it was lost.
     func connection() async throws -> MobileConnection {
         let opening = try task(replacing: nil)
+        let connection = try await self.connection(of: opening)
+        return connection.isOpen ? connection : try await self.connection(of: task(replacing: opening))
+    }
+
+    /// The connection that a task opens. One that fails is not kept, so that the next call connects again.
+    private func connection(of opening: Task<MobileConnection, any Error>) async throws -> MobileConnection {
         do {
             let connection = try await opening.value
-            return connection.isOpen ? connection : try await task(replacing: opening).value
+            let isClosed = state.withLock { state in
+                if state.opening == opening { state.isOpen = true }
+                return state.isClosed
+            }
+            guard !isClosed else {
+                // It was not the latest one, which `close()` closes.
+                connection.close()
+                throw closed
+            }
+            return connection
         } catch {
             state.withLock { if $0.opening == opening { $0.opening = nil } }
             throw error
@@ -198,7 +217,7 @@ extension MobilePeer {
             guard !state.isClosed else { throw closed }
             if let opening = state.opening, opening != old { return opening }
             let opening = Task { try await self.open() }
-            state.opening = opening
+            (state.opening, state.isOpen) = (opening, false)
             return opening
         }
     }

@@ -1,0 +1,106 @@
+import Dispatch
+import Settle
+import SettleHTTP
+import SettleMobile
+import SettlePlatform
+import Testing
+
+@testable import SettleReplication
+
+/// The connection of a peer, when it is lost, refused, or opened with other credentials.
+@Suite(.timeLimit(.minutes(1))) struct MobileConnectionTests {
+    /// A server in this process that has the collection and an empty checkpoint.
+    private final class Endpoint: Sendable {
+        private struct State {
+            var attempts = 0
+            var refused: Set<Int> = []
+            var client: BLIPConnection?
+            var server: BLIPConnection?
+        }
+
+        private let queue = DispatchQueue(label: "endpoint")
+        private let state = Guarded(State())
+
+        /// The number of connections that were asked for.
+        var attempts: Int { state.withLock(\.attempts) }
+
+        /// Refuses the connections of some numbers, counted from 1.
+        func refuse(_ numbers: Set<Int>) { state.withLock { $0.refused = numbers } }
+
+        /// Ends the last connection, as if its socket had closed.
+        func lose() { state.withLock(\.client)?.end() }
+
+        /// Moves the bytes, later.
+        func ring() { queue.async { self.move() } }
+
+        /// Connects a client, or refuses it after a moment.
+        func connect(_ client: BLIPConnection) async throws {
+            let server = BLIPConnection(
+                isServer: true, limits: BLIPLimits(), handler: { [self] in answer($0) }, wake: { [self] in ring() })
+            let isRefused = state.withLock { state in
+                state.attempts += 1
+                return state.refused.contains(state.attempts)
+            }
+            if isRefused {
+                try await Task.sleep(for: .milliseconds(300))
+                throw PeerError(.unreachable, "the network is down")
+            }
+            state.withLock { ($0.client, $0.server) = (client, server) }
+            ring()
+        }
+
+        private func answer(_ message: BLIPMessage) {
+            let body = message.profile == "getCollections" ? "[{}]" : "{}"
+            let server = state.withLock(\.server)
+            server?.respond(to: message, with: BLIPMessage(body: Array(body.utf8)))
+        }
+
+        private func move() {
+            let (client, server) = state.withLock { ($0.client, $0.server) }
+            guard let client, let server else { return }
+            do {
+                while let bytes = try client.nextOutput() { try bytes.withUnsafeBytes(server.receive) }
+                while let bytes = try server.nextOutput() { try bytes.withUnsafeBytes(client.receive) }
+            } catch { client.close(1002) }
+        }
+    }
+
+    private let endpoint = Endpoint()
+    private let peer: MobilePeer
+
+    init() throws {
+        peer = try MobilePeer(
+            PeerAddress("ws://localhost/db"), credentials: .basic(user: "anna", password: "old"),
+            client: DefaultTransport(TransportOptions()),
+            opener: MobileOpener { [endpoint] _, _, make in
+                let client = make { endpoint.ring() }
+                try await endpoint.connect(client)
+                return client
+            })
+    }
+
+    @Test func `after a reconnection that failed the next call connects again`() async throws {
+        _ = try await peer.connect()
+        endpoint.lose()
+        endpoint.refuse([2])
+        await #expect(throws: PeerError.self) { _ = try await peer.connect() }
+        _ = try await peer.connect()
+        #expect(endpoint.attempts == 3)
+        await peer.close()
+    }
+
+    @Test func `a call after new credentials does not wait for a connection with the old ones`() async throws {
+        endpoint.refuse([1])
+        let first = Task { [peer] in _ = try await peer.connect() }
+        while endpoint.attempts == 0 { await Task.yield() }
+        try peer.renew(.basic(user: "anna", password: "new"))
+        _ = try await peer.connect()
+        await #expect(throws: PeerError.self) { try await first.value }
+        #expect(endpoint.attempts == 2)
+        _ = try await peer.connect()
+        try peer.renew(.basic(user: "anna", password: "newer"))
+        _ = try await peer.connect()
+        #expect(endpoint.attempts == 2)
+        await peer.close()
+    }
+}
