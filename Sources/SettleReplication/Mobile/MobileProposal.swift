@@ -68,8 +68,14 @@ struct MobileProposal: Sendable {
         return .array(row.map { .string($0) })
     }
 
-    /// The size of the attachments' contents in bytes. They are in memory while the revision is being sent.
-    var contentBytes: Int { revision.attachments.reduce(0) { $0 + Int($1.encodedLength) } }
+    /// The size of the attachments' contents in bytes, expanded if they are compressed. They are in memory while the
+    /// revision is being sent; contents that are too large to be sent are not.
+    var contentBytes: Int {
+        revision.attachments.reduce(0) { sum, attachment in
+            let length = Int(clamping: max(attachment.length, attachment.encodedLength))
+            return sum + min(length, MobileLimits.largestContent)
+        }
+    }
 
     /// Decides the next step from the server's answer.
     func step(after answer: Answer) -> Step {

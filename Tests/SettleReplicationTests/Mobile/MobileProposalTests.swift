@@ -1,5 +1,6 @@
 import Settle
 import SettleDatabase
+import SettleMobile
 import Testing
 
 @testable import SettleReplication
@@ -93,6 +94,23 @@ import Testing
             return
         }
         #expect(same.revision.history == moved.revision.history)
+    }
+
+    @Test func `contents count with their expanded lengths, up to the most that is sent`() throws {
+        let digest = try #require(AttachmentDigest(md5: [UInt8](repeating: 7, count: 16)))
+        func bytes(_ lengths: (content: Int64, stored: Int64)...) throws -> Int {
+            let revision = try #require(RevisionID("1-aa"))
+            let history = RevisionHistory(revision)
+            let attachments = lengths.enumerated().map { index, lengths in
+                PeerAttachment(
+                    name: "a\(index)", contentType: "text/plain", revpos: 1, digest: digest, length: lengths.content,
+                    encodedLength: lengths.stored, encoding: .gzip, content: .bytes([]))
+            }
+            return MobileProposal([(0, PeerRevision(id: "doc", history: history, attachments: attachments))])
+                .contentBytes
+        }
+        #expect(try bytes((5_000_000, 6_000), (10, 30)) == 5_000_030)
+        #expect(try bytes((.max, 1), (.max, 1)) == 2 * MobileLimits.largestContent)
     }
 
     @Test func `an edit goes out as a child of a deletion that was made apart, and a deletion does not`() throws {
