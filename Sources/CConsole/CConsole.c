@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 ca2754e678ded843a17dbfb3bd61a060a78b373a89236890e65c578f5e374270
-// Made of them, built: SHA-256 71cabe1b4ba8d78e6bcf7869850997bd2224d19dede241d9234f45f177310405
+// The sources, web:  SHA-256 f7028022c3a51fc149b18fe3cb909bfbe314ee750f073f6920d7bfa90b27a528
+// Made of them, built: SHA-256 e0e3c6ffb78a84216d0a50b197754cab8c1f694cada1c90b1cf20d52dc86066d
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

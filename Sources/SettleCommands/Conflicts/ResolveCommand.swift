@@ -35,7 +35,7 @@ enum ResolveCommand: Command {
             {"ok":true,"id":…,"outcome":"settled", "left" or "nothing","rev":survivor or null,"written":[revision …],\
             "superseded":[revision …],"reason":…,"warnings":[text …]}; of --all {"ok":bool,"settled":N,"left":N,"gone":N,\
             "failed":N,"written":N,"races":N,"seconds":N}, for each failure on standard error {"id":…,"error":code,\
-            "message":text}; of --dry-run a line for each conflict as `settle show` writes it
+            "message":text}; of --edit, if the text was not stored, on standard error {"warning":text}; of --dry-run a line for each conflict as `settle show` writes it
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
@@ -119,7 +119,7 @@ enum ResolveCommand: Command {
         guard let conflict = try state.conflict() else {
             if state.tree.isEmpty { throw state.missing }
             try console.print("\(id): not in conflict", json: SettlementJSON.nothing(id))
-            if let file { complainOfUnstored(file, id, console) }
+            if let file { complainOfUnstored(file, "\"\(id)\" was settled meanwhile", console) }
             return .success
         }
         if invocation.arguments.flag("--dry-run") {
@@ -136,7 +136,7 @@ enum ResolveCommand: Command {
                     policy: policy, preview: preview, width: console.width, styled: console.styled, reason: how)
                 for line in text.lines { try console.print(line) }
             }
-            file?.remove()
+            if let file { complainOfUnstored(file, "this was a dry run", console) }
             return .success
         }
         let answer = try client.settle(&state, by: order)
@@ -153,14 +153,18 @@ enum ResolveCommand: Command {
             }
         try console.print(text, json: answer)
         if let file {
-            if answer["outcome"]?.string == "settled" { file.remove() } else { complainOfUnstored(file, id, console) }
+            switch answer["outcome"]?.string {
+            case "settled": file.remove()
+            case "left": complainOfUnstored(file, "\"\(id)\" was left in conflict", console)
+            default: complainOfUnstored(file, "\"\(id)\" was settled meanwhile", console)
+            }
         }
         return .success
     }
 
-    /// Says that a text was not needed any more, and where it is.
-    private static func complainOfUnstored(_ file: TextEditor, _ id: DocumentID, _ console: Console) {
-        let message = "\"\(id)\" was settled meanwhile, so nothing was written; your text is kept in \(file.path)"
+    /// Says why an edited text was not stored, and where it is.
+    private static func complainOfUnstored(_ file: TextEditor, _ reason: String, _ console: Console) {
+        let message = "\(reason), so nothing was written; your text is kept in \(file.path)"
         console.complain("settle: \(message)", json: ["warning": .string(message)])
     }
 

@@ -279,7 +279,7 @@ struct DesignFiles {
     /// - Throws: ``CommandError`` with status `conflict` for a folder of another design document, or for one with such
     ///   files whose file `_id` does not say that it is the folder of this document.
     private func staleFiles(in folder: String) throws -> [String] {
-        let given = try DesignFolder.givenName(in: folder)
+        let given = try DesignFolder.givenName(in: folder).flatMap { $0.isEmpty ? nil : $0 }
         if let given, given != ViewName.designName(id) {
             throw CommandError(
                 "exists", "\(folder) is the folder of _design/\(given), not of \(id); pull into an empty folder",

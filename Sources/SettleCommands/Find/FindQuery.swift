@@ -53,17 +53,9 @@ struct FindQuery {
         guard !columns.isEmpty else { return nil }
         let given = try invocation.arguments.operand("DB")
         let database = Invocation.isURL(given) ? try HTTPURL(given).withoutCredentials.description : given
-        return (["settle index create"] + ([database] + columns).map(Self.quoted)).joined(separator: " ")
+        return (["settle index create"] + ([database] + columns).map(ShellWords.typed)).joined(separator: " ")
     }
 
-    /// A word quoted for a shell.
-    private static func quoted(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy {
-            (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
-                || "_.-/:".utf8.contains($0)
-        }
-        return isPlain ? word : "'\(word.replacing("'", with: "'\\''"))'"
-    }
 }
 
 extension FindQuery {

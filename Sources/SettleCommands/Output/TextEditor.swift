@@ -29,7 +29,7 @@ struct TextEditor {
     /// The editor is `$VISUAL`, `$EDITOR` or `vi`, and may be given with options.
     func edit() throws -> String {
         let editor = Self.variable("VISUAL") ?? Self.variable("EDITOR") ?? "vi"
-        let status = system("\(editor) '\(path.replacing("'", with: "'\\''"))'")
+        let status = system("\(editor) \(ShellWords.typed(path))")
         guard status == 0 else {
             throw CommandError("editor_failed", "the editor `\(editor)` failed; nothing was written", status: .failure)
         }

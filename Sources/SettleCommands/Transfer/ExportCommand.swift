@@ -9,7 +9,7 @@ enum ExportCommand: Command {
             import` restores the same documents: same revisions, same winners, same bytes. Bodies of other revisions \
             are not exported. A file gets its name when it is complete; a symbolic link is followed, and a device or a pipe \
             is written into. An export is the state at one point in time, unless a server's database is written to \
-            throughout; a warning then says so.
+            throughout; a warning then says so. A table of a server's database may have states of several moments.
             --as couchbackup and --as pouchdb write what couchrestore and PouchDB's load read: with histories, conflicts, \
             tombstones and attachments, without local documents. `settle import` reads each of them.
             --csv, or --as csv, writes a table of the documents as apps see them, without design documents: nested members by their \

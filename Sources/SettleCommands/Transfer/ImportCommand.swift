@@ -178,7 +178,7 @@ extension ImportCommand {
         bar.finish()
         try summarize(importer.counts, importer.notes(of: records), input, bar.elapsed, console)
         if isInterrupted {
-            let advice = options.idAttribute == nil ? ", and stores documents without ids again" : ""
+            let advice = options.idAttribute == nil ? ", but stores documents without ids, if there are any, twice" : ""
             throw interruption(after: importer.counts.total, advice)
         }
         return importer.counts.failed + importer.counts.lostAttachments > 0 ? .failure : .success

@@ -154,13 +154,13 @@ enum RestoreCommand: Command {
             """, status: error.status)
     }
 
-    /// The command that deletes a database: in a folder, or through a server of a PostgreSQL.
+    /// The command that deletes a database: in a folder, or through any server of the PostgreSQL.
     private static func drop(_ name: String, in store: any ServerStore) -> String {
         let place =
             store.isShared
-            ? "http://127.0.0.1:5984/\(PercentCoding.encode(name))"
+            ? "http://ADMIN@HOST:5984/\(PercentCoding.encode(name))"
             : "\(store.place)/\(DocumentStore.stem(of: name))\(DocumentStore.suffix)"
-        return "settle drop \(ShellWords.typed(place))"
+        return "settle drop \(store.isShared ? place : ShellWords.typed(place))"
     }
 
     private static func store(_ arguments: Arguments) throws -> any ServerStore {

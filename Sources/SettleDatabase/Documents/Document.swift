@@ -206,9 +206,9 @@ public enum SaveConflict: Sendable {
     case branch
     /// A handler changes the document to be saved, given the current one, or refuses (SEMANTICS 52–58).
     ///
-    /// It is called only if there is a conflict, outside any transaction other than the caller's own, and again after
-    /// each intervening write. `current` is `nil` if the document is deleted. If it returns `false` or throws, the call
-    /// fails with `conflict`, and nothing is written.
+    /// It is called only if there is a conflict, and again after each intervening write. No transaction is open
+    /// meanwhile, unless the caller has opened one. `current` is `nil` if the document is deleted. If it returns `false`
+    /// or throws, the call fails with `conflict`, and nothing is written.
     case merge(@Sendable (_ new: inout Document, _ current: Document?) throws -> Bool)
 }
 

@@ -53,7 +53,8 @@ extension Database {
     /// stop the rest.
     ///
     /// - Returns: For each model, in order, the stored model or the error.
-    /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is then written.
+    /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is then written. With a handler that
+    ///   merges, models that were saved before stay saved.
     @discardableResult
     public func saveAll<Model: Codable & Identifiable>(
         _ models: [Model], onConflict conflict: SaveConflict = .fail
@@ -108,7 +109,8 @@ extension Database {
     /// handler merges. A model that can't be saved does not stop the rest.
     ///
     /// - Returns: For each model, in order, the stored model or the error.
-    /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is then written.
+    /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is then written. With a handler that
+    ///   merges, models that were saved before stay saved.
     @discardableResult
     public func saveAll<Model: Codable>(
         _ saved: [Saved<Model>], onConflict conflict: SaveConflict = .fail
@@ -121,8 +123,10 @@ extension Database {
     private func saveEach<Model, Stored>(
         _ models: [Model], onConflict conflict: SaveConflict, _ save: (Model) throws -> Stored
     ) throws -> [Result<Stored, any Error>] {
-        if conflict.isMerge { return models.map { model in Result { try save(model) } } }
-        return try transaction { try models.map { model in try Self.outcome { try save(model) } } }
+        func saveAll() throws -> [Result<Stored, any Error>] {
+            try models.map { model in try Self.outcome { try save(model) } }
+        }
+        return conflict.isMerge ? try saveAll() : try transaction(saveAll)
     }
 
     /// Reads a document as a model; `nil` for a missing or deleted document.

@@ -228,7 +228,7 @@ struct CouchbaseLiteDocuments {
     }
 
     /// The reserved members that say what the file says elsewhere; Couchbase Lite removes them as well.
-    private static let metadata: Set<String> = ["_id", "_rev", "_deleted", "_revisions", "_removed"]
+    private static let metadata: Set<String> = ["_id", "_rev", "_deleted", WireDocument.revisionsName, "_removed"]
 
     /// Reads the body and the attachments of a revision. Other members whose names are reserved are faults, for they are lost.
     private func fill(

@@ -41,11 +41,7 @@ enum FirestoreDump {
     private static func body(of document: JSONValue, _ id: String) throws(DatabaseError) -> JSONObject {
         var body = JSONObject([("_id", .string(id))])
         for member in document.object ?? JSONObject() where member.name != collectionsName {
-            let name = String(member.name.drop { $0 == "_" })
-            guard body[name] == nil else {
-                throw DatabaseError(.invalid, "\"\(member.name)\" can't be stored: names with _ are reserved")
-            }
-            body[name] = plain(member.value)
+            body[try MongoDocument.unreserved(member.name, in: body)] = plain(member.value)
         }
         return body
     }

@@ -44,10 +44,7 @@ enum MongoDocument {
                 if value.string == nil { key = value }
                 continue
             }
-            let name = String(member.name.drop { $0 == "_" })
-            guard result[name] == nil else {
-                throw DatabaseError(.invalid, "\"\(member.name)\" can't be stored: names with _ are reserved")
-            }
+            let name = try unreserved(member.name, in: result)
             result[name] =
                 translation.attachesBinaries
                 ? attaching(member.value, name, to: &attachments) : plain(member.value)
@@ -55,6 +52,17 @@ enum MongoDocument {
         if let name = translation.keptID, let key { try result.add(name, key) }
         if !attachments.isEmpty { result[WireAttachment.listName] = .object(attachments) }
         return .object(result)
+    }
+
+    /// The name of a member without its underscores at the beginning, which CouchDB reserves.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` if another member has that name.
+    static func unreserved(_ name: String, in object: JSONObject) throws(DatabaseError) -> String {
+        let short = String(name.drop { $0 == "_" })
+        guard object[short] == nil else {
+            throw DatabaseError(.invalid, "two members are named \"\(short)\" without a _ before it, which is reserved")
+        }
+        return short
     }
 
     /// The length in base64 from which a binary value becomes an attachment: 1 KiB.

@@ -231,12 +231,12 @@ extension ForeignImporter {
     }
 
     /// The sequence after which an interrupted import of the same source continues; 0 if the source has no identity, or if that
-    /// import passed over other documents or treated conflicts in another way. Marks of earlier versions don't say either, and
-    /// count as those of imports with the default options.
+    /// import passed over other documents or treated conflicts in another way. Marks of earlier versions don't say either, so
+    /// the import begins anew.
     private func resumed() throws -> UInt64 {
         guard let identity = reader.identity, let mark = try store.mark(), mark["source"]?.string == identity,
             mark["collection"]?.string == options.collection, mark["pushed"]?.string == pushed?.mark,
-            (mark["keeps_winners"] == true) == options.keepsWinners
+            mark["keeps_winners"] == .bool(options.keepsWinners)
         else { return 0 }
         return mark["sequence"]?.string.flatMap { UInt64($0) } ?? 0
     }

@@ -201,7 +201,7 @@ extension MobilePeer {
                 return state.isClosed
             }
             guard !isClosed else {
-                // It was not the latest one, which `close()` closes.
+                // `close()` closes only the newest connection, if that is open.
                 connection.close()
                 throw closed
             }

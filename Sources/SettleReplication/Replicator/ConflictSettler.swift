@@ -50,8 +50,8 @@ struct ConflictSettler: Sendable {
         asked.withLock { asked in for id in ids { asked[id] = .some(found[id]) } }
     }
 
-    /// The documents in conflict among the stored revisions.
-    func conflicted(among revisions: [PeerRevision]) async -> [DocumentID] {
+    /// The documents in conflict among the stored revisions; `nil` if they can't be found out.
+    func conflicted(among revisions: [PeerRevision]) async -> [DocumentID]? {
         let kinds = policy?.kinds ?? Set(ConflictKind.allCases)
         let found = try? await database.perform { database -> [DocumentID] in
             // Most databases have no conflicts, which an index tells quickly.
@@ -59,7 +59,7 @@ struct ConflictSettler: Sendable {
             return try database.conflicted(among: Array(Set(revisions.map(\.id))), kinds)
         }
         await ask(about: found ?? [])
-        return found ?? []
+        return found
     }
 
     /// Settles the conflict of a document; `nil` if the policy keeps it.
@@ -181,11 +181,11 @@ struct ConflictQueue: Sendable {
         if isSweeping { stores[number] = (Set(ids), []) }
     }
 
-    /// Ends a store, and adds the documents that are in conflict after it: those that it reports, or after a failure
-    /// those that the search has found.
-    mutating func endStore(_ number: Int, conflicted: [DocumentID], hasFailed: Bool) {
+    /// Ends a store, and adds the documents that are in conflict after it; `nil` if they are not known, for example
+    /// because the store has failed. Then those that the search has found are added.
+    mutating func endStore(_ number: Int, conflicted: [DocumentID]?) {
         let found = stores.removeValue(forKey: number)?.found ?? []
-        for id in hasFailed ? found : conflicted { add(id) }
+        for id in conflicted ?? found { add(id) }
     }
 
     /// Records that a conflict could not be settled, while the search may still find it.

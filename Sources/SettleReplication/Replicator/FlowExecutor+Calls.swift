@@ -83,13 +83,13 @@ extension FlowExecutor {
                 }
             }
             guard case .success((let all, let settlements)) = result else {
-                return .stored(id, result.map(\.outcomes), conflicted: [], [:], asked: asked.count)
+                return .stored(id, result.map(\.outcomes), conflicted: nil, [:], asked: asked.count)
             }
             if source.database != nil {
                 let held = zip(revisions, all).filter { $0.1.isAtTarget }.map { ($0.0.id, $0.0.revision) }
                 try? await source.markShared(held)
             }
-            let conflicted = await settler?.conflicted(among: revisions) ?? []
+            let conflicted = settler == nil ? [] : await settler?.conflicted(among: revisions)
             return .stored(id, .success(all), conflicted: conflicted, settlements, asked: asked.count)
         }
     }

@@ -23,7 +23,7 @@ struct FlowExecutor {
         case flow(FlowEvent)
         /// The outcomes of a store, and the conflicts that it has settled or tried to.
         case stored(
-            Int, Result<[StoreOutcome], PeerError>, conflicted: [DocumentID],
+            Int, Result<[StoreOutcome], PeerError>, conflicted: [DocumentID]?,
             [DocumentID: Result<Settlement, DatabaseError>], asked: Int)
         case closed(PeerError)
         case order(ReplicationOrders.Order?)
@@ -124,9 +124,8 @@ struct FlowExecutor {
         case .stored(let number, let outcomes, let conflicted, let settlements, let asked):
             answered += asked
             for (id, settlement) in settlements { decided[id] = settlement }
-            var hasFailed = false
-            if case .failure = outcomes { hasFailed = true }
-            conflicts.endStore(number, conflicted: conflicted + settlements.keys.sorted(), hasFailed: hasFailed)
+            conflicts.endStore(number, conflicted: conflicted)
+            for id in settlements.keys.sorted() { conflicts.add(id) }
             handle(.outcomes(number, outcomes), &group)
         case .order(let order): receive(order, &group)
         case .checkpointTime:

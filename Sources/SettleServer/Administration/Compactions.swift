@@ -131,7 +131,7 @@ final class Compactions: Sendable {
         }
     }
 
-    /// Whether a compaction of the database is running or scheduled.
+    /// Whether a compaction of the database is running or scheduled. A database that has no instance name yet gets one.
     ///
     /// - Throws: ``DatabaseError``.
     func isRunning(_ database: Database, _ name: String) throws -> Bool {

@@ -68,7 +68,11 @@ struct DocumentWriter {
             outcomes[edit.index] = result.map(\.description).mapError { Self.httpError($0, edit.edit.id) }
         }
         // Written last, because an error of the edits refuses the whole batch.
-        for (index, local) in locals { outcomes[index] = .success(try write(local, documents[index].id)) }
+        for (index, local) in locals {
+            do { outcomes[index] = .success(try write(local, documents[index].id)) } catch let error as DatabaseError {
+                outcomes[index] = .failure(HTTPError(error))
+            }
+        }
         return outcomes
     }
 
@@ -126,7 +130,11 @@ struct DocumentWriter {
         let outcomes = try writeGuard.insert(
             revisions, to: database, refusingBranches: refusingBranches, leavingConflicts: leavingConflicts)
         // Written last, because an error of the revisions refuses the whole batch.
-        for (id, local) in locals { _ = try write(local, id) }
+        for (id, local) in locals {
+            do { _ = try write(local, id) } catch let error as DatabaseError {
+                refused.append((id, "", HTTPError(error)))
+            }
+        }
         return refused
             + zip(revisions, outcomes).compactMap { revision, outcome in
                 guard case .refused(let error) = outcome else { return nil }

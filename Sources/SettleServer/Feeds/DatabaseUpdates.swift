@@ -103,7 +103,8 @@ final class DatabaseUpdates: Sendable {
             flush()
             let (log, isWhole) = state.withLock { state in
                 defer { state = State(isKept: false) }
-                return (state.log, state.doubtful.isEmpty)
+                // What could not be logged is found at the next start, as after a kill.
+                return (state.log, state.doubtful.isEmpty && state.changed.isEmpty)
             }
             guard let log, isWhole, !databases.isShared else { return }
             attempt { try log.deleteLocalDocument(Self.running) }
@@ -242,7 +243,7 @@ extension DatabaseUpdates {
             guard !moved.isEmpty, let log = try currentLog()?.log else { return }
             try write(moved.keys.sorted().map { DatabaseEvent(.updated, $0) }, to: log)
         }
-        state.withLock { $0.failures = isDone ? 0 : $0.failures + 1 }
+        state.withLock { $0.failures = isDone && unknown.isEmpty ? 0 : $0.failures + 1 }
         guard isDone else { return putOff(changed) }
         if !unknown.isEmpty { putOff(unknown) }
         for (name, watched) in changed {

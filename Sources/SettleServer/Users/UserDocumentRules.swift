@@ -15,7 +15,7 @@ struct UserDocumentRules: Sendable {
     private static let maximumIterations = 1_000_000
 
     /// Checks that a user without administrator rights may use a path of `_users`. Only single documents are
-    /// allowed, because each written password costs a tenth of a second.
+    /// allowed, because each written password costs a fifth of a second.
     ///
     /// - Throws: ``HTTPError`` with status 401, 403 or 404. Documents of other users are reported as missing.
     static func checkPath(_ path: [String], method: String, _ user: User, publicFields: Set<String>) throws {

@@ -54,7 +54,7 @@ import Testing
         await eventually("the database is suspended") { database.isSuspended }
         let waiting = Task { try await settling.idle() }
         // Settling that ends shows it meanwhile.
-        try await Task.sleep(for: .milliseconds(20))
+        for _ in 0..<50 { await Task.yield() }
         try database.resume()
         try await waiting.value
         #expect(try database.conflictedDocumentIDs() == [])
@@ -81,7 +81,7 @@ import Testing
             })
         let waiting = Task { try await settling.idle() }
         // Usually enough for the call to wait for the policy.
-        try await Task.sleep(for: .milliseconds(20))
+        for _ in 0..<50 { await Task.yield() }
         await gate.open()
         let error = await #expect(throws: DatabaseError.self) { try await waiting.value }
         #expect(error?.code == .closed)

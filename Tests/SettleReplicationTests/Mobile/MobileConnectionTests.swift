@@ -3,6 +3,7 @@ import Settle
 import SettleHTTP
 import SettleMobile
 import SettlePlatform
+import SettleTesting
 import Testing
 
 @testable import SettleReplication
@@ -14,6 +15,7 @@ import Testing
         private struct State {
             var attempts = 0
             var refused: Set<Int> = []
+            var gate: Barrier?
             var client: BLIPConnection?
             var server: BLIPConnection?
         }
@@ -24,8 +26,10 @@ import Testing
         /// The number of connections that were asked for.
         var attempts: Int { state.withLock(\.attempts) }
 
-        /// Refuses the connections of some numbers, counted from 1.
-        func refuse(_ numbers: Set<Int>) { state.withLock { $0.refused = numbers } }
+        /// Refuses the connections of some numbers, counted from 1, after the gate is open.
+        func refuse(_ numbers: Set<Int>, after gate: Barrier? = nil) {
+            state.withLock { ($0.refused, $0.gate) = (numbers, gate) }
+        }
 
         /// Ends the last connection, as if its socket had closed.
         func lose() { state.withLock(\.client)?.end() }
@@ -33,16 +37,16 @@ import Testing
         /// Moves the bytes, later.
         func ring() { queue.async { self.move() } }
 
-        /// Connects a client, or refuses it after a moment.
+        /// Connects a client, or refuses it.
         func connect(_ client: BLIPConnection) async throws {
             let server = BLIPConnection(
                 isServer: true, limits: BLIPLimits(), handler: { [self] in answer($0) }, wake: { [self] in ring() })
-            let isRefused = state.withLock { state in
+            let (isRefused, gate) = state.withLock { state in
                 state.attempts += 1
-                return state.refused.contains(state.attempts)
+                return (state.refused.contains(state.attempts), state.gate)
             }
             if isRefused {
-                try await Task.sleep(for: .milliseconds(300))
+                await gate?.pass()
                 throw PeerError(.unreachable, "the network is down")
             }
             state.withLock { ($0.client, $0.server) = (client, server) }
@@ -90,11 +94,13 @@ import Testing
     }
 
     @Test func `a call after new credentials does not wait for a connection with the old ones`() async throws {
-        endpoint.refuse([1])
+        let gate = Barrier(count: 2)
+        endpoint.refuse([1], after: gate)
         let first = Task { [peer] in _ = try await peer.connect() }
         while endpoint.attempts == 0 { await Task.yield() }
         try peer.renew(.basic(user: "anna", password: "new"))
         _ = try await peer.connect()
+        await gate.open()
         await #expect(throws: PeerError.self) { try await first.value }
         #expect(endpoint.attempts == 2)
         _ = try await peer.connect()

@@ -34,15 +34,15 @@ import Testing
         queue.receive(["old", "stored", "failed"], goesOn: false)
         #expect(queue.next() == "old")
         #expect(queue.next() == nil)
-        queue.endStore(1, conflicted: ["stored"], hasFailed: false)
+        queue.endStore(1, conflicted: ["stored"])
         #expect(queue.next() == "stored")
         #expect(queue.next() == nil)
-        queue.endStore(2, conflicted: [], hasFailed: true)
+        queue.endStore(2, conflicted: nil)
         #expect(queue.next() == "failed", "a store that failed reports no conflict, but there is one")
         #expect(queue.next() == nil)
         // Without a search nothing waits.
         queue.beginStore(3, of: ["late"])
-        queue.endStore(3, conflicted: ["late"], hasFailed: false)
+        queue.endStore(3, conflicted: ["late"])
         #expect(queue.next() == "late" && queue.count == 4)
     }
 

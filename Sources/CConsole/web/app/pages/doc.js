@@ -223,7 +223,8 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       if (now !== sent || signal.aborted) return;
       if (!isNew && !query.rev) { await main.reload(); return; }
       // A leaf that does not win is shown as what it is.
-      const winner = loaded.isLeaf ? (await readTree(db, name, signal))?.rev : made;
+      const tree = loaded.isLeaf ? await readTree(db, name, signal).catch(() => null) : null;
+      const winner = loaded.isLeaf ? tree?.rev : made;
       location.hash = link([db, 'doc', name], winner === made ? {} : { rev: made });
     } catch (error) {
       if (error.status !== 409) throw error;
@@ -300,7 +301,8 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   async function remove() {
     // Against a deletion there is one live leaf only, and nothing keeps the document.
     const isKept = loaded.tree?.kind === 'branches';
-    const isWinner = loaded.rev === loaded.tree?.rev;
+    // An older revision is deleted by its newest one or not at all, which the server decides.
+    const isWinner = loaded.rev === loaded.tree?.rev || !loaded.isLeaf;
     const gone = await dialog({
       title: t.common.deleteOfKey(visible(id)),
       body: h('p', {}, t.doc.aTombstoneIsWritten, isKept && (isWinner ? t.doc.theDocumentIsInConflict : t.doc.thisLeafDoesNotWin)),

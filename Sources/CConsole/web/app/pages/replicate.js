@@ -23,7 +23,7 @@ function textOf(kind, value) {
 
 function valueOf(kind, text) {
   // The server decodes ids, so only what would be decoded is encoded.
-  if (kind === 'doc_ids') return text.split('\n').map(id => id.trim().replaceAll('%', '%25')).filter(Boolean);
+  if (kind === 'doc_ids') return text.split(/\r?\n/).filter(Boolean).map(id => id.replaceAll('%', '%25'));
   if (kind === 'filter') return text.trim();
   const value = parse(text);
   if (!(value instanceof Map)) throw new Error(t.replicate.aSelectorIsAnObject);
@@ -67,7 +67,7 @@ export default async function page({ id, signal, setTitle, setSame }) {
     area.value = texts[kind];
     label.textContent = FILTERS[kind];
     area.placeholder = kind === 'selector' ? '{"type": "note"}' : kind === 'filter' ? 'app/mine' : '';
-    hint.textContent = kind === 'doc_ids' ? t.replicate.oneALine : kind === 'filter' ? t.replicate.ofTheSource : '';
+    hint.textContent = kind === 'doc_ids' ? t.upkeep.oneALine : kind === 'filter' ? t.replicate.ofTheSource : '';
     drawSecond();
   }
 

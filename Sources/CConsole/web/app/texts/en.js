@@ -47,7 +47,7 @@ export default {
     compactionHasBegun: 'The compaction has begun.', views: 'views', queries: 'queries', size: 'Size', changesToRead: 'Changes to index', cleanUp: 'Clean up',
     whatCompactionDoes: 'Removes the bodies of older revisions, and attachments that no revision has any more.', isCleanedUp: 'Files of indexes that no design document has any more are removed.',
     whatCleaningDoes: 'Removes files of indexes that no design document has any more. Indexes need no compaction: they reuse the space of old rows.', indexes: 'Indexes', revisionLimit: 'Revision limit',
-    whatTheLimitDoes: 'How many generations a document remembers. Too few make conflicts in replications.', purge: 'Purge', idsToPurge: 'Ids of the documents to purge', oneALine: 'One id per line', purgeButton: 'Purge…',
+    whatTheLimitDoes: 'How many generations a document remembers. Too few make conflicts in replications.', purge: 'Purge', idsToPurge: 'Ids of the documents to purge', oneALine: 'One id per line; spaces belong to it', purgeButton: 'Purge…',
     atMost: most => `At most ${most} documents are purged at once.`, areMissing: ids => `There is no such document: ${ids}`, anId: id => `“${id}”`, moreDocuments: n => `and ${count(n, 'more document')}`, purgeCount: n => `Purge ${count(n, 'document')}`,
     whatPurgingDoes: n => `${count(n, 'leaf', 'leaves')} and all history are removed from this copy, as if they had never been here. `
       + 'A purge does not replicate: other copies keep the documents, and a replication from them brings them back. '
@@ -284,7 +284,7 @@ export default {
     staysUnless: 'A password is stored. It stays unless you type another one.', typeThePassword: legend => `${legend}: type the password too, because the user or the server is another one than before.`,
     allDocuments: 'All documents', bySelector: 'Filter by selector', byIds: 'Filter by document ids', byFunction: 'Filter by a function', aSelectorIsAnObject: 'A selector is a JSON object.',
     aNewReplication: 'New replication', editOf: name => `Edit ${name}`, thereIsNone: name => `There is no replication “${name}” any more.`, direction: 'Direction', oneWay: 'One way', bothWays: 'Both ways',
-    secondDocument: name => `A second replication, ${name}, is stored for the other way.`, oneALine: 'One id per line', ofTheSource: 'A filter function of the source: design document/function', continuous: 'Continuous',
+    secondDocument: name => `A second replication, ${name}, is stored for the other way.`, ofTheSource: 'A filter function of the source: design document/function', continuous: 'Continuous',
     createTheTarget: 'Create the target database', whatIsReplicated: 'What is replicated', passwordsAreStored: 'Names and passwords are stored in the document, and shown to administrators only.', isSaved: name => `Replication “${name}” saved`,
   },
   replications: {
