@@ -1,6 +1,6 @@
 // Written by Scripts/console/generate.py.
-// The sources, web:  SHA-256 f7028022c3a51fc149b18fe3cb909bfbe314ee750f073f6920d7bfa90b27a528
-// Made of them, built: SHA-256 e0e3c6ffb78a84216d0a50b197754cab8c1f694cada1c90b1cf20d52dc86066d
+// The sources, web:  SHA-256 b0cec9a52fbcde97b68bee8109795139ec6bc814be193c930491059933bd18f5
+// Made of them, built: SHA-256 bf36a8318525fd65e0179aaa4214e9150909ceba1d867319c5efab78a2a0e516
 #include "CConsole.h"
 
 // C23 has #embed, and this compiler in all its modes.

@@ -173,14 +173,13 @@ struct ForeignImportTests {
         }
     }
 
-    @Test func `the mark of an earlier version is one of an import with the default options`() throws {
-        let cases: [(ImportOptions, UInt64)] = [(ImportOptions(), 2), (ImportOptions(onlyUnpushed: true), 0)]
-        for (options, start) in cases {
+    @Test func `an import begins again after the mark of an earlier version, which has no options`() throws {
+        for options in [ImportOptions(), ImportOptions(onlyUnpushed: true)] {
             let (database, reader) = (try Database.inMemory(), try Self.partlyPushed())
             try database.saveLocalDocument(
                 "_local/settle-import", body: ["source": "list-1", "collection": "_default._default", "sequence": "2"])
             try database.importAll(from: reader.database, options: options)
-            #expect(reader.starts == [start], "\(options)")
+            #expect(reader.starts == [0], "\(options)")
         }
     }
 

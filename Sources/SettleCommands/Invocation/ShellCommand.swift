@@ -149,11 +149,11 @@ enum ShellWords {
 
     /// A word as it is typed at the prompt of the system's shell, for commands in messages.
     static func typed(_ word: String) -> String {
-        let isPlain = !word.isEmpty && word.utf8.allSatisfy {
+        let isPlain = word.utf8.allSatisfy {
             (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
                 || "_.-/:%".utf8.contains($0)
         }
-        return isPlain ? word : "'\(word.replacing("'", with: "'\\''"))'"
+        return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
     }
 
     private static func failure(_ message: String) -> CommandError { .usage("\(message) in this line", verb: "shell") }

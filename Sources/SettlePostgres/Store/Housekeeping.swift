@@ -12,6 +12,7 @@ struct Housekeeping: Sendable {
     ///
     /// - Parameter end: The time after which no further step begins.
     /// - Returns: False if no database is left to remove.
+    /// - Throws: ``DatabaseError`` if the server can't be asked.
     func destroyOne(until end: ContinuousClock.Instant) throws -> Bool {
         guard let rows = try pool.ask([PostgresCall(.doomed)]).first, rows.count > 0 else { return false }
         let number = rows.integer(0, 0)

@@ -94,7 +94,9 @@ enum ConflictEndpoints {
     /// in the row.
     private static func row(_ id: DocumentID, _ pages: ConflictPages, _ differs: Bool) throws -> JSONValue? {
         let found: Conflict?
-        do { found = try pages.database.conflict(of: id) } catch let error as DatabaseError where error.code.isOfOneDocument {
+        do {
+            found = try pages.database.conflict(of: id)
+        } catch let error as DatabaseError where error.code.isOfOneDocument {
             let error = HTTPError(error)
             return [
                 "id": .string(id.string), "key": .string(id.string), "error": .string(error.error),

@@ -144,7 +144,7 @@ export default {
     thereIsNoSuchDocument: 'Ein solches Dokument gibt es noch nicht. Speichern legt es an.', anOlderRevisionSavingWrites: 'eine ältere Revision; Speichern schreibt eine neue auf die neueste.',
     saveTheTextFirst: 'Speichern Sie zuerst den Text: ein Anhang macht eine neue Revision.', theName: '⚠ Der Name „', standsTwiceLineColumn: (line, column) => `“ steht zweimal da (Zeile ${line}, Spalte ${column}); der letzte zählt.`,
     aDocumentIsAnObject: 'ein Dokument ist ein Objekt', saving: 'Wird gespeichert…', aDocumentNeedsAnId: 'ein Dokument braucht eine _id', putTheIdBack: 'ID zurücksetzen', theIdIsAnother: 'Die _id wurde geändert',
-    anIdStays: id => `Ein Dokument behält seine ID. Der Text kann als anderes Dokument gespeichert werden; „${id}“ bleibt, wie es gespeichert ist.`, saveAsAnother: name => `Als „${name}“ speichern`,
+    anIdStays: id => `Ein Dokument behält seine ID. Der Text kann als anderes Dokument gespeichert werden; „${id}“ bleibt.`, saveAsAnother: name => `Als „${name}“ speichern`,
     thereIsADocument: 'Es gibt schon ein Dokument ', takeAnotherId: ': nehmen Sie eine andere _id, oder bearbeiten Sie jenes.', saved: rev => `Gespeichert als ${rev}`,
     theStoredValidationFunctionsLet: 'Die gespeicherten Prüffunktionen lassen es zu. Nichts wurde geschrieben.', copy: 'Duplizieren',
     theStoredRevisionIsCopied: 'Kopiert wird die gespeicherte Revision mit ihren Anhängen, nicht, was gerade eingegeben wird.', idOfTheCopy: 'ID der Kopie', aTombstoneIsWritten: 'Die Löschung wird auf jede Kopie repliziert.',
@@ -377,7 +377,7 @@ export default {
   },
   files: {
     filesTitle: db => `${db}: Import und Export`, exportHeading: 'Exportieren', importHeading: 'Importieren', export: 'Exportieren', file: 'Datei',
-    whatIsExported: 'JSON-Zeilen: jedes Blatt mit seiner Geschichte, wie „settle export“ sie schreibt. Konflikte und Designdokumente sind dabei.',
+    whatIsExported: 'JSON-Zeilen: jedes Blatt mit seiner Geschichte, wie „settle export“ sie schreibt, mit Konflikten.',
     withAttachments: 'Mit den Inhalten der Anhänge; ohne sie werden Dokumente mit Anhängen nicht wieder importiert', withDeleted: 'Mit Löschungen', exported: n => `${count(n, 'Revision', 'Revisionen')} geschrieben`,
     exportIsDone: n => `Der Export ist vollständig: ${count(n, 'Revision', 'Revisionen')}.`, exportIsStopped: 'Der Export wurde angehalten; keine Datei wurde geschrieben.', notExported: (n, ids) => ` ${n} nicht lesbar: ${ids}`,
     whichFiles: 'JSON, Antworten und Dateien von CouchDB, Abzüge von couchbackup und PouchDB, JSON von MongoDB, Firestore und Realm, CSV, SQLite-Dateien von Couchbase Lite, CDTDatastore und PouchDB, auch gzip. Hierher ziehen oder auswählen.',
