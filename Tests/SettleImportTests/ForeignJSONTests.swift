@@ -69,7 +69,7 @@ struct ForeignJSONTests {
         let input = #"{"__collections__":{"c":{"d":{"id":1,"_id":2},"e":{"n":1}}}}"#
         #expect(
             try read(input, JSONTranslation()) == [
-                "c/d: \"_id\" can't be stored: names with _ are reserved", #"{"_id":"c/e","n":1}"#,
+                "c/d: two members would be named \"id\", since _ at the beginning is reserved", #"{"_id":"c/e","n":1}"#,
             ])
     }
 
