@@ -60,7 +60,8 @@ enum MongoDocument {
     static func unreserved(_ name: String, in object: JSONObject) throws(DatabaseError) -> String {
         let short = String(name.drop { $0 == "_" })
         guard object[short] == nil else {
-            throw DatabaseError(.invalid, "two members would be named \"\(short)\", since _ at the beginning is reserved")
+            throw DatabaseError(
+                .invalid, "two members would be named \"\(short)\", since _ at the beginning is reserved")
         }
         return short
     }
