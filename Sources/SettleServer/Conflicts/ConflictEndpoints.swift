@@ -170,7 +170,7 @@ struct ConflictPages {
     ///
     /// - Parameter keys: The keys, which are the same in each call.
     /// - Returns: The keys that are left.
-    /// - Throws: ``HTTPError`` with status 400 for an `endkey`, or a `startkey` that is none of the keys.
+    /// - Throws: ``HTTPError`` with status 400 for an `endkey`, or for a `startkey` that is not in the list of keys.
     func rest(of keys: [DocumentID]) throws -> ArraySlice<DocumentID> {
         guard range.through == nil else { throw HTTPError.badRequest("`endkey` can't be given with `keys`.") }
         var seen: Set<DocumentID> = []

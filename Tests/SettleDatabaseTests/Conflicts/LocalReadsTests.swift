@@ -96,6 +96,17 @@ import Testing
         }
     }
 
+    /// Deletes a document here that a peer edits; returns it as it was before.
+    private func deleteWhatAPeerEdits(in database: Database) throws -> Document {
+        let first = try database.save(Document(id: "a", body: ["v": 0]))
+        let peer = try Database.plain()
+        try peer.pull(from: database)
+        try database.delete(first)
+        try peer.update("a") { $0["v"] = 1 }
+        try database.pull(from: peer)
+        return first
+    }
+
     @Test(arguments: Kinds.all)
     func `a local deletion reads as deleted while a peer's edit waits, and can be written over`(
         kind: DatabaseKind
@@ -103,13 +114,7 @@ import Testing
         let temporary = try TemporaryDatabase(kind, options: options(.local))
         defer { withExtendedLifetime(temporary) {} }
         let database = temporary.database
-        // Deleted here, and edited by a peer.
-        let first = try database.save(Document(id: "a", body: ["v": 0]))
-        let peer = try Database.plain()
-        try peer.pull(from: database)
-        try database.delete(first)
-        try peer.update("a") { $0["v"] = 1 }
-        try database.pull(from: peer)
+        _ = try deleteWhatAPeerEdits(in: database)
         #expect(try database.conflict(of: "a")?.kind == .deletion)
         #expect(try database.document("a") == nil)
         #expect(throws: DatabaseError.self) { try database.delete("a") }
@@ -128,12 +133,7 @@ import Testing
         let temporary = try TemporaryDatabase(kind, options: options(.local))
         defer { withExtendedLifetime(temporary) {} }
         let database = temporary.database
-        let first = try database.save(Document(id: "a", body: ["v": 0]))
-        let peer = try Database.plain()
-        try peer.pull(from: database)
-        try database.delete(first)
-        try peer.update("a") { $0["v"] = 1 }
-        try database.pull(from: peer)
+        let first = try deleteWhatAPeerEdits(in: database)
         let calls = Log<Bool>()
         // It gives up at last, so that a delete without end fails this test.
         let handler = SaveConflict.merge { _, current in

@@ -91,7 +91,7 @@ import Testing
 
     private struct Refusal: Error {}
 
-    @Test func `a session goes on by itself after its database was suspended and resumed`() async throws {
+    @Test func `a session synchronizes again without a call after a suspension of its database`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         let folder = try TemporaryFolder()

@@ -163,10 +163,9 @@ import Testing
         }
     }
 
-    @Test func `a call with keys goes on where the last one ended`() throws {
-        let client = try RouterClient.withDatabase()
-        let ids = ["k1", "k2", "k3"]
-        for id in ids {
+    /// Settles the conflicts of keys in pages, and returns the ids of the rows, in order.
+    private func settle(_ keys: [String], pagesOf limit: Int, _ client: RouterClient) throws -> [JSONValue] {
+        for id in Set(keys) {
             try ConflictRoom.store(
                 [ConflictRoom.document(id, ["a"], ["n": 1]), ConflictRoom.document(id, ["b"], ["n": 2])], client)
         }
@@ -174,32 +173,27 @@ import Testing
         for _ in 0..<5 {
             let page = try client.send(
                 "POST", "/db/_settle",
-                ["policy": "mostRevisions", "keys": .array(ids.map { .string($0) }), "limit": 1, "startkey": start]
+                [
+                    "policy": "mostRevisions", "keys": .array(keys.map { .string($0) }),
+                    "limit": .number(JSONNumber(limit)), "startkey": start,
+                ]
             ).json
             settled += page["rows"]?.array?.compactMap { $0["id"] } ?? []
             start = page["next_startkey"] ?? .null
-            if start == .null { break }
+            if start == .null { return settled }
         }
-        #expect(settled == ["k1", "k2", "k3"])
+        Issue.record("the pages have no end")
+        return settled
+    }
+
+    @Test func `a call with keys goes on where the last one ended`() throws {
+        let client = try RouterClient.withDatabase()
+        #expect(try settle(["k1", "k2", "k3"], pagesOf: 1, client) == ["k1", "k2", "k3"])
     }
 
     @Test func `repeated keys are settled once, and do not hold up the pages`() throws {
         let client = try RouterClient.withDatabase()
-        for id in ["a", "b", "c"] {
-            try ConflictRoom.store(
-                [ConflictRoom.document(id, ["a"], ["n": 1]), ConflictRoom.document(id, ["b"], ["n": 2])], client)
-        }
-        var (start, settled) = (JSONValue.null, [JSONValue]())
-        for _ in 0..<5 {
-            let page = try client.send(
-                "POST", "/db/_settle",
-                ["policy": "mostRevisions", "keys": ["a", "b", "a", "c"], "limit": 2, "startkey": start]
-            ).json
-            settled += page["rows"]?.array?.compactMap { $0["id"] } ?? []
-            start = page["next_startkey"] ?? .null
-            if start == .null { break }
-        }
-        #expect(start == .null && settled == ["a", "b", "c"])
+        #expect(try settle(["a", "b", "a", "c"], pagesOf: 2, client) == ["a", "b", "c"])
     }
 
     @Test(arguments: [true, false])

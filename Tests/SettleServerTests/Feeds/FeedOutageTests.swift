@@ -40,6 +40,15 @@ import Testing
         return (String(decoding: bytes, as: UTF8.self), .spins)
     }
 
+    /// Another node writes while the database of a waiting feed can't be read: neither its changes nor its newest
+    /// position.
+    private func failRound(_ stream: ChangesStream, of node: SharedNode, _ other: SharedNode) throws {
+        #expect(try read(stream).end == .waits)
+        node.isCut = true
+        try other.database.save(Document(id: "a", body: [:]), onConflict: .fail)
+        waitUntil("a round has failed") { node.failures >= 2 }
+    }
+
     @Test func `a feed that waits while the database can't be read gets the next change`() throws {
         let store = try SharedStore()
         let (node, other) = (try store.node(), try store.node())
@@ -47,11 +56,7 @@ import Testing
         let wakes = Guarded(0)
         stream.begin { wakes.withLock { $0 += 1 } }
         defer { stream.end() }
-        #expect(try read(stream).end == .waits)
-        node.isCut = true
-        try other.database.save(Document(id: "a", body: [:]), onConflict: .fail)
-        // The changes can't be read, nor can the newest position.
-        waitUntil("a round has failed") { node.failures >= 2 }
+        try failRound(stream, of: node, other)
         stream.hub.queue.sync {}
         #expect(!stream.hub.isClosed)
         #expect(wakes.withLock(\.self) == 0)
@@ -74,10 +79,7 @@ import Testing
         let wakes = Guarded(0)
         stream.begin { wakes.withLock { $0 += 1 } }
         defer { stream.end() }
-        #expect(try read(stream).end == .waits)
-        node.isCut = true
-        try other.database.save(Document(id: "a", body: [:]), onConflict: .fail)
-        waitUntil("a round has failed") { node.failures >= 2 }
+        try failRound(stream, of: node, other)
         store.delete()
         waitUntil("the feed is woken") { wakes.withLock(\.self) > 0 }
         #expect(stream.hub.isClosed)
