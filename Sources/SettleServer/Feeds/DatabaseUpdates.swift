@@ -35,7 +35,8 @@ final class DatabaseUpdates: Sendable {
         var written = DispatchTime(uptimeNanoseconds: 0)
         /// Databases that get an event because they may have changed before a kill.
         var doubtful: ArraySlice<String> = []
-        /// The number of attempts to write to the log that have failed since the last one that did not.
+        /// The number of attempts to write to the log, or to read a changed database, that have failed since the last
+        /// success.
         var failures = 0
     }
 
