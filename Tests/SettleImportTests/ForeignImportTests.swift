@@ -139,9 +139,71 @@ struct ForeignImportTests {
         #expect(try database.info().documents.live == 2)
         #expect(try database.localDocument("_local/settle-import") != nil)
         let report = try database.importAll(from: source)
-        #expect(reader.starts == [0, 2] && report.documents == 2)
+        #expect(reader.starts == [0, 2] && report.documents == 4)
         #expect(try database.localDocument("_local/settle-import") == nil)
         #expect(try database.info().documents.live == 3)
+    }
+
+    @Test func `an import that goes on reports what was taken and lost before the interruption`() throws {
+        struct Stop: Error {}
+        let whole = try Database.inMemory().importAll(from: reader.database)
+        let source = reader.database
+        for last in 1...4 {
+            let database = try Database.inMemory()
+            #expect(throws: Stop.self) {
+                try database.importAll(from: source) { if $0.documents == last { throw Stop() } }
+            }
+            var progress: [Int] = []
+            let report = try database.importAll(from: source) { progress.append($0.documents) }
+            #expect(!report.isWhole && report.notTaken == whole.notTaken, "\(last): \(report)")
+            // An import of one document with the first sequence has no place to go on from.
+            #expect(report.known == (last == 1 ? 1 : 0), "\(last): \(report)")
+            #expect(progress == Array((last == 1 ? 1 : last + 1)..<5), "\(last)")
+            var json = report.json
+            json["known"] = whole.json["known"]
+            #expect(json == whole.json, "\(last)")
+        }
+    }
+
+    @Test func `a document that was passed over or half read before the interruption counts once`() throws {
+        struct Stop: Error {}
+        let passing = try Self.partlyPushed()
+        passing.pushes = .ofEachDocument
+        passing.documents[1].server = ForeignServerState(hasCurrent: true)
+        let source = passing.database
+        let unpushed = ImportOptions(onlyUnpushed: true)
+        #expect(throws: Stop.self) {
+            try database.importAll(from: source, options: unpushed) { if $0.documents == 2 { throw Stop() } }
+        }
+        let report = try database.importAll(from: source, options: unpushed)
+        #expect(passing.starts == [0, 2] && report.documents == 3 && report.pushed == 1, "\(report)")
+
+        let (other, torn) = (try Database.inMemory(), try Self.partlyPushed())
+        let lacking = ListReader.attachment("gone", [1], place: .missing("the blob is missing"))
+        torn.documents[2].leaves = [try ListReader.leaf("r", "1-a", attachments: [lacking])]
+        #expect(throws: ForeignFileError.self) {
+            try other.importAll(from: torn.database, options: ImportOptions(isStrict: true))
+        }
+        torn.documents[2].leaves = [try ListReader.leaf("r", "1-a")]
+        let repaired = try other.importAll(from: torn.database, options: ImportOptions(isStrict: true))
+        #expect(torn.starts == [0, 2] && repaired.documents == 3 && repaired.isWhole, "\(repaired)")
+    }
+
+    @Test func `a mark with numbers that can't be added to is not continued`() throws {
+        struct Stop: Error {}
+        let source = reader.database
+        #expect(throws: Stop.self) {
+            try database.importAll(from: source) { if $0.documents == 2 { throw Stop() } }
+        }
+        let id: DocumentID = "_local/settle-import"
+        let mark = try #require(try database.localDocument(id)).body.json
+        for number in [JSONValue.number(JSONNumber(Int.max)), .number(JSONNumber(-1)), "2"] {
+            var changed = mark
+            changed["report"]?["documents"] = number
+            try database.saveLocalDocument(id, body: DocumentBody(changed))
+            #expect(try database.importAll(from: source).documents == 4)
+        }
+        #expect(reader.starts == [0, 0, 0, 0])
     }
 
     /// Three documents, of which the product had pushed the first.
@@ -157,7 +219,10 @@ struct ForeignImportTests {
 
     @Test func `an import with other options than the interrupted one begins again`() throws {
         struct Stop: Error {}
-        let choices = [ImportOptions(), ImportOptions(keepsWinners: true), ImportOptions(onlyUnpushed: true)]
+        let choices = [
+            ImportOptions(), ImportOptions(keepsWinners: true), ImportOptions(isStrict: true),
+            ImportOptions(onlyUnpushed: true),
+        ]
         for (place, first) in choices.enumerated() {
             for (other, second) in choices.enumerated() {
                 let (database, reader) = (try Database.inMemory(), try Self.partlyPushed())

@@ -6,8 +6,8 @@ internal import SettleDatabase
 /// Stores the documents of another product's database, one batch per transaction: revisions where branches begin before the
 /// leaves, contents of attachments before their documents.
 ///
-/// The place of a batch is stored in the same transaction, so that a second run of an interrupted import goes on from there, if
-/// it takes the same documents in the same way.
+/// The place of a batch and the report up to it are stored in the same transaction, so that a second run of an interrupted import
+/// goes on from there, if it takes the same documents in the same way.
 struct ForeignImporter {
     private static let batch = 1000
 
@@ -22,6 +22,8 @@ struct ForeignImporter {
     /// The documents of the revisions, without contents.
     private var documents: [ForeignDocument] = []
     private var bytes = 0
+    /// The sequence of the last document that was read.
+    private var last: UInt64 = 0
     private var contents: [(place: ForeignAttachment, made: DocumentAttachment)] = []
 
     init(
@@ -43,12 +45,13 @@ struct ForeignImporter {
         let start = try resumed()
         do {
             try reader.forEachDocument(in: options.collection, after: start) { document in
-                if let pushed, try pushed.includes(document) {
-                    report.documents += 1
-                    report.pushed += 1
-                } else {
-                    try adopt(pushed == nil ? document : continued(document))
+                let before = report
+                do { try read(document) } catch {
+                    // The next run reads the document again.
+                    report = before
+                    throw error
                 }
+                last = document.sequence
                 if revisions.count >= Self.batch || bytes >= ImportLimits.batchBytes { try flush() }
                 try progress(
                     ImportProgress(
@@ -77,6 +80,15 @@ struct ForeignImporter {
 // MARK: - Documents
 
 extension ForeignImporter {
+    private mutating func read(_ document: ForeignDocument) throws {
+        if let pushed, try pushed.includes(document) {
+            report.documents += 1
+            report.pushed += 1
+        } else {
+            try adopt(pushed == nil ? document : continued(document))
+        }
+    }
+
     /// A document that was not pushed, after the revision that the server has.
     private func continued(_ document: ForeignDocument) throws -> ForeignDocument {
         try document.continued { try store.history(of: document.id, endingIn: $0) }
@@ -183,45 +195,35 @@ extension ForeignImporter {
 // MARK: - Batches
 
 extension ForeignImporter {
-    /// Writes what was collected, with its place.
+    /// Writes what was collected, with its place and the report up to there.
     private mutating func flush() throws {
         guard !documents.isEmpty else { return }
-        let (store, options, reader, pushed) = (store, options, reader, pushed)
-        let (revisions, documents) = (revisions, documents)
-        var outcomes: [ImportOutcome] = []
-        var expirations = 0
+        let (store, options, last, before) = (store, options, last, report)
+        let (revisions, documents, place) = (revisions, documents, place)
+        var after = before
+        var refused: [ImportReport.Fault] = []
         try store.transaction {
-            outcomes = try store.insert(revisions.map(\.revision))
-            expirations = 0
+            (after, refused) = (before, [])
+            for (outcome, item) in zip(try store.insert(revisions.map(\.revision)), revisions) {
+                guard let fault = after.count(outcome, of: item.revision, isLeaf: item.isLeaf) else { continue }
+                refused.append(fault)
+            }
             for document in documents {
-                if let date = document.expiration, try Self.expire(document.id, date, in: store) { expirations += 1 }
+                if let date = document.expiration, try Self.expire(document.id, date, in: store) {
+                    after.expirations += 1
+                }
                 if options.keepsWinners, let shown = document.shown { try store.keep(shown, of: document.id) }
             }
             // Several documents may have the first sequence: those of which the file has none.
-            if let last = documents.last, last.sequence > 1, let identity = reader.identity {
-                try store.setMark([
-                    "source": .string(identity), "collection": .string(options.collection),
-                    "sequence": .string(String(last.sequence)), "pushed": (pushed?.mark).map(JSONValue.string) ?? .null,
-                    "keeps_winners": .bool(options.keepsWinners),
-                ])
+            if last > 1, var mark = place {
+                mark["sequence"] = .string(String(last))
+                mark["report"] = after.json
+                try store.setMark(.object(mark))
             }
         }
-        report.expirations += expirations
+        report = after
         (self.revisions, self.documents, bytes) = ([], [], 0)
-        for (outcome, item) in zip(outcomes, revisions) { count(outcome, item.revision, isLeaf: item.isLeaf) }
-    }
-
-    private mutating func count(_ outcome: ImportOutcome, _ revision: ReplicatedRevision, isLeaf: Bool) {
-        switch outcome {
-        case .stored, .skipped: if isLeaf { report.leaves += 1 }
-        case .known:
-            guard isLeaf else { return }
-            report.leaves += 1
-            report.known += 1
-        case .failed(let error):
-            let message = (error as? DatabaseError)?.message ?? "\(error)"
-            record(ForeignFault(revision: revision.history.revision, message: message), revision.id)
-        }
+        refused.forEach(lost)
     }
 
     private static func expire(_ id: DocumentID, _ date: Date, in store: any ImportStore) throws -> Bool {
@@ -230,15 +232,49 @@ extension ForeignImporter {
         { return false }
     }
 
-    /// The sequence after which an interrupted import of the same source continues; 0 if the source has no identity, or if that
-    /// import passed over other documents or treated conflicts in another way. Marks of earlier versions don't say either, so
-    /// the import begins anew.
-    private func resumed() throws -> UInt64 {
-        guard let identity = reader.identity, let mark = try store.mark(), mark["source"]?.string == identity,
-            mark["collection"]?.string == options.collection, mark["pushed"]?.string == pushed?.mark,
-            mark["keeps_winners"] == .bool(options.keepsWinners)
+    /// What the mark of an import says besides its sequence and its report: the source, and how it is taken; `nil` if the source
+    /// has no identity.
+    private var place: JSONObject? {
+        guard let identity = reader.identity else { return nil }
+        return [
+            "source": .string(identity), "collection": .string(options.collection),
+            "pushed": (pushed?.mark).map(JSONValue.string) ?? .null, "keeps_winners": .bool(options.keepsWinners),
+            "strict": .bool(options.isStrict),
+        ]
+    }
+
+    /// The sequence after which an interrupted import of the same source continues, whose report this one continues; 0 if the
+    /// source has no identity, or if that import passed over other documents or treated conflicts or attachments in another
+    /// way. Marks of earlier versions don't say all of that, so the import begins anew.
+    private mutating func resumed() throws -> UInt64 {
+        guard let place, let mark = try store.mark(), place.allSatisfy({ mark[$0.name] == $0.value }),
+            let sequence = mark["sequence"]?.string.flatMap({ UInt64($0) }),
+            let whole = mark["report"].flatMap({ report.continued(from: $0) })
         else { return 0 }
-        return mark["sequence"]?.string.flatMap { UInt64($0) } ?? 0
+        report = whole
+        return sequence
+    }
+}
+
+extension ImportReport {
+    /// Counts what became of a revision.
+    ///
+    /// - Returns: The fault, if the destination refused the revision.
+    fileprivate mutating func count(
+        _ outcome: ImportOutcome, of revision: ReplicatedRevision, isLeaf: Bool
+    ) -> Fault? {
+        switch outcome {
+        case .stored, .skipped: if isLeaf { leaves += 1 }
+        case .known:
+            if isLeaf { (leaves, known) = (leaves + 1, known + 1) }
+        case .failed(let error):
+            let fault = Fault(
+                id: revision.id, revision: revision.history.revision, attachment: nil,
+                message: (error as? DatabaseError)?.message ?? "\(error)")
+            record(fault)
+            return fault
+        }
+        return nil
     }
 }
 

@@ -1,6 +1,6 @@
 public import SettleCore
 
-/// What an import took, and what it did not take. One that went on where an earlier one ended reports what it read itself.
+/// What an import took, and what it did not take. One that went on where an earlier one ended reports what both took.
 public struct ImportReport: Sendable {
     /// A part of a document that was not taken.
     public struct Fault: Sendable, Equatable {
@@ -74,6 +74,51 @@ public struct ImportReport: Sendable {
     mutating func recordOtherWinner(_ id: DocumentID) {
         otherWinners += 1
         if otherWinnerIDs.count < ImportLimits.listed { otherWinnerIDs.append(id) }
+    }
+}
+
+// MARK: - Continuing
+
+extension ImportReport {
+    /// The report of an import that goes on where an interrupted one ended.
+    ///
+    /// - Parameter json: The report of the interrupted import, as its mark has it.
+    /// - Returns: The report of both, which has the source of this one; `nil` if the JSON is not that of a report.
+    func continued(from json: JSONValue) -> ImportReport? {
+        // A client of a server can write the mark, so numbers that could not be added to are refused.
+        func number(_ name: String) -> Int? {
+            json[name]?.int.flatMap { (0...Int.max / 8).contains($0) ? $0 : nil }
+        }
+        let counts: [(name: String, count: WritableKeyPath<ImportReport, Int>)] = [
+            ("documents", \.documents), ("leaves", \.leaves), ("known", \.known), ("pushed", \.pushed),
+            ("conflicts", \.conflicts), ("tombstones", \.tombstones), ("attachments", \.attachments),
+            ("expirations", \.expirations), ("lost_revisions", \.lostRevisions),
+            ("lost_attachments", \.lostAttachments), ("other_winners", \.otherWinners),
+        ]
+        var report = self
+        for (name, count) in counts {
+            guard let value = number(name) else { return nil }
+            report[keyPath: count] = value
+        }
+        guard let bytes = number("attachment_bytes"), let faults = json["not_taken"]?.array,
+            let winners = json["other_winner_ids"]?.array
+        else { return nil }
+        report.attachmentBytes = Int64(bytes)
+        report.notTaken = faults.prefix(ImportLimits.listed).map { Fault($0) }
+        report.otherWinnerIDs = winners.prefix(ImportLimits.listed).compactMap { winner in
+            winner.string.map { DocumentID(unchecked: $0) }
+        }
+        return report
+    }
+}
+
+extension ImportReport.Fault {
+    /// Reads ``json``.
+    fileprivate init(_ json: JSONValue) {
+        self.init(
+            id: json["id"]?.string.map { DocumentID(unchecked: $0) },
+            revision: json["rev"]?.string.flatMap { RevisionID($0) }, attachment: json["attachment"]?.string,
+            message: json["message"]?.string ?? "")
     }
 }
 
