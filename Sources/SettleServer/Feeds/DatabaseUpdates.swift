@@ -35,8 +35,7 @@ final class DatabaseUpdates: Sendable {
         var written = DispatchTime(uptimeNanoseconds: 0)
         /// Databases that get an event because they may have changed before a kill.
         var doubtful: ArraySlice<String> = []
-        /// The number of attempts to write to the log, or to read a changed database, that have failed since the last
-        /// success.
+        /// The number of attempts to write to the log that have failed since the last success.
         var failures = 0
     }
 
@@ -194,17 +193,16 @@ extension DatabaseUpdates {
             guard state.isKept, name != Self.name else { return false }
             return state.watched.add(database, name)
         }
-        guard isNew else { return }
-        let isDone = attempt { watch(database, name, after: try newest(of: database)) }
-        // It may change unseen until it can be read, so it gets an event then.
-        if !isDone { putOff([name: WatchedDatabases.Watched(database: database)]) }
+        guard isNew, let sequence = newest(of: database) else { return }
+        watch(database, name, after: sequence)
     }
 
-    /// The sequence of the newest commit that this server has to log. It is usually known without reading.
-    private func newest(of database: Database) throws -> UpdateSequence {
+    /// The sequence of the newest commit that this server has to log; `nil` if the database was closed. It is known without
+    /// reading, except inside a transaction of this thread.
+    private func newest(of database: Database) -> UpdateSequence? {
         if databases.isShared { return database.newestOwnChange }
-        if let commit = database.newestCommit, !database.isClosed { return commit.sequence }
-        return try database.lastSequence()
+        guard !database.isClosed else { return nil }
+        return database.newestCommit?.sequence ?? (try? database.lastSequence())
     }
 
     private func watch(_ database: Database, _ name: String, after sequence: UpdateSequence) {
@@ -228,27 +226,20 @@ extension DatabaseUpdates {
         }
         guard !changed.isEmpty else { return }
         // Read before the event is written: later changes are another event.
-        let seen = changed.mapValues { try? $0.database.map(newest) }
-        // Those that are open and can't be read for now are looked at again later.
-        let unknown = changed.filter { name, watched in
-            if case _?? = seen[name] { return false }
-            return watched.database?.isClosed == false
-        }
+        let seen = changed.compactMapValues { $0.database.flatMap(newest) }
         // A commit that changes no document, such as a change of settings, is not an event, as in CouchDB.
         let moved = changed.filter { name, watched in
-            if unknown[name] != nil { return false }
-            guard case let sequence?? = seen[name], let after = watched.after else { return true }
+            guard let sequence = seen[name], let after = watched.after else { return true }
             return sequence > after
         }
         let isDone = attempt {
             guard !moved.isEmpty, let log = try currentLog()?.log else { return }
             try write(moved.keys.sorted().map { DatabaseEvent(.updated, $0) }, to: log)
         }
-        state.withLock { $0.failures = isDone && unknown.isEmpty ? 0 : $0.failures + 1 }
+        state.withLock { $0.failures = isDone ? 0 : $0.failures + 1 }
         guard isDone else { return putOff(changed) }
-        if !unknown.isEmpty { putOff(unknown) }
         for (name, watched) in changed {
-            guard let database = watched.database, case let sequence?? = seen[name] else { continue }
+            guard let database = watched.database, let sequence = seen[name] else { continue }
             watch(database, name, after: sequence)
         }
     }
