@@ -67,19 +67,38 @@ import Testing
         let hub = CommitHub(pool)
         for engine in failing + [good] { hub.add(engine) }
         let blobs = try #require(good.blobs as? PostgresBlobs)
-        /// An upload that is not needed when this returns, so that the next housekeeping removes it.
-        func upload() throws -> [UInt8] {
-            let writer = try blobs.newBlob()
-            try [UInt8](repeating: 7, count: 1000).withUnsafeBytes { try writer.write($0) }
-            let digest = try #require(BlobDigest([UInt8](repeating: 7, count: 32)))
-            return try #require(try writer.finish(as: digest).place)
-        }
-        let place = try upload()
+        let place = try upload(to: blobs)
         #expect(try blobs.chunk(0, of: place) != nil)
         // No time for deleted databases.
         #expect(hub.keepHouse(for: .zero))
         #expect(try blobs.chunk(0, of: place) == nil)
         withExtendedLifetime((store, failing)) {}
+    }
+
+    /// Makes an upload that is not needed when this returns, so that the next housekeeping removes it.
+    private func upload(to blobs: PostgresBlobs) throws -> [UInt8] {
+        let writer = try blobs.newBlob()
+        try [UInt8](repeating: 7, count: 1000).withUnsafeBytes { try writer.write($0) }
+        let digest = try #require(BlobDigest([UInt8](repeating: 7, count: 32)))
+        return try #require(try writer.finish(as: digest).place)
+    }
+
+    @Test func `a node keeps house in its databases by itself, whenever it is asked`() async throws {
+        let (store, _, name) = try Cluster.newDatabase()
+        let engine = try #require(try store.engine(of: name) as? PostgresEngine)
+        let blobs = try #require(engine.blobs as? PostgresBlobs)
+        for round in 1...3 {
+            let place = try upload(to: blobs)
+            store.hub.keepHouse()
+            await eventually("the upload of round \(round) is removed") { try blobs.chunk(0, of: place) == nil }
+        }
+        withExtendedLifetime((store, engine)) {}
+    }
+
+    @Test func `the threads of a node end with it`() async throws {
+        struct Observed { weak let hub: CommitHub? }
+        let observed = Observed(hub: try Cluster.node().hub)
+        await eventually("no thread uses the hub") { observed.hub == nil }
     }
 
     @Test func `a deleted database can be removed in steps without time`() throws {
