@@ -143,7 +143,7 @@ let package = Package(
         .target(
             name: "SettleImport",
             dependencies: [
-                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "SettleMobile", "CSQLite", "CZlib",
+                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "SettleMobile", "CSQLite",
             ],
             swiftSettings: strict),
         // SwiftUI's side of `Settle`; empty where SwiftUI is not.

@@ -27,7 +27,7 @@ private let allowedImports: [String: Set<String>] = [
     "Settle": [
         "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleReplication", "SettleViews", "Observation",
     ],
-    "SettleImport": system.union(["SettleCrypto", "SettleCore", "SettleDatabase", "SettleMobile", "CSQLite", "CZlib"]),
+    "SettleImport": system.union(["SettleCrypto", "SettleCore", "SettleDatabase", "SettleMobile", "CSQLite"]),
     "SettleUI": ["Settle", "SwiftUI"],
     "SettleTesting": system.union([
         "SettleCore", "SettleDatabase", "SettleHTTP", "SettleReplication", "Settle", "Testing",
