@@ -153,17 +153,29 @@ enum UserDocumentEndpoints {
         return .json(.object(JSONObject(head + members)))
     }
 
-    /// `GET /_replicator/{doc}` by a user who doesn't own the document: without credentials, and without a
-    /// revision, because it is not the stored document. `nil` for any other request.
+    /// `GET /_replicator/{doc}` by a user who doesn't own the document, or not all revisions that the request names:
+    /// without credentials, and without a revision, because it is not the stored document. `nil` for any other request.
     private static func readOther(_ context: any ReadContext) throws -> HTTPResponse? {
         guard ReplicatorDocuments.isReplicator(context.parameter("db")), !context.user.isServerAdmin else { return nil }
         let id = DocumentID(unchecked: context.documentID)
         guard !id.isDesign, !id.isLocal else { return nil }
-        let found = try DocumentLookup(source: context.source()).winner(id)
-        guard !ReplicatorDocumentRules.owns(found.content.body, context.user) else { return nil }
+        let lookup = DocumentLookup(source: try context.source())
+        let found = try lookup.winner(id)
+        let shown = try [found] + named(of: id, lookup, context)
+        guard !shown.allSatisfy({ ReplicatorDocumentRules.owns($0.content.body, context.user) }) else { return nil }
         let members = ReplicationDocument.withoutCredentials(found.content.body.json.object ?? JSONObject())
         return .json(
             .object(JSONObject([("_id", .string(id.string))] + members.map { ($0.name, $0.value) })))
+    }
+
+    /// The revisions that a request names. Another author may have written them, before the document was deleted and made anew.
+    private static func named(
+        of id: DocumentID, _ lookup: DocumentLookup, _ context: any ReadContext
+    ) throws -> [DocumentLookup.Found] {
+        let options = try DocumentOptions(context)
+        let one = try options.revision.flatMap { try lookup.find($0, of: id) }
+        let open = try lookup.open(options.openRevisions, of: id, isLatest: options.isLatest)
+        return open.compactMap { try? $0.get() } + (one.map { [$0] } ?? [])
     }
 
     private static func isOwn(_ context: any ReadContext) -> Bool {

@@ -80,6 +80,35 @@ import Testing
         }
     }
 
+    @Test func `the author of a document that was made anew sees no password of its former author`() throws {
+        let client = try RouterClient.with(users: ["anna": [], "bert": []])
+        #expect(try client.send("PUT", "/_replicator").status == 201)
+        let security: JSONValue = ["admins": [:], "members": ["names": ["anna", "bert"]]]
+        #expect(try client.send("PUT", "/_replicator/_security", security).status == 200)
+        func order(_ password: String) -> JSONValue {
+            // A failed replication is not started.
+            [
+                "source": .string("http://u:\(password)@far.example/a"), "target": "http://far.example/b",
+                "_replication_state": "failed",
+            ]
+        }
+        let path = "/_replicator/mine"
+        let first = try client.send(as: "anna:pw", "PUT", path, order("hush1"))
+        #expect(first.status == 201)
+        let revision = try #require(first.json["rev"]?.string)
+        #expect(try client.send(as: "anna:pw", "DELETE", "\(path)?rev=\(revision)").status == 200)
+        #expect(try client.send(as: "bert:pw", "PUT", path, order("hush2")).status == 201)
+        for query in ["rev=\(revision)", "open_revs=%5B%22\(revision)%22%5D", "rev=\(revision)&attachments=true"] {
+            let former = try client.send(as: "bert:pw", "GET", "\(path)?\(query)")
+            #expect(former.status == 200 && !former.text.contains("hush"), "\(query): \(former.text)")
+            #expect(try client.send("GET", "\(path)?\(query)").text.contains("hush1"), "\(query)")
+        }
+        for query in ["", "?revs=true", "?open_revs=all"] {
+            let own = try client.send(as: "bert:pw", "GET", "\(path)\(query)")
+            #expect(own.text.contains("hush2") && !own.text.contains("hush1"), "\(query): \(own.text)")
+        }
+    }
+
     @Test(arguments: ["_replicator", "team/_replicator"])
     func `an administrator of the database writes no design document, one of the server does`(name: String) throws {
         let client = try RouterClient.with(users: ["anna": []])
