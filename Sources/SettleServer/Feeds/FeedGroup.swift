@@ -175,4 +175,12 @@ struct FeedKind: Hashable, Sendable {
         hasEncodingInfo = query.documents.hasEncodingInfo
         keepsNumbers = query.documents.keepsNumbers
     }
+
+    /// Whether there are only a few kinds like this one, because no filter with content of a request tells them apart.
+    var isOneOfFew: Bool {
+        switch filter {
+        case .all, .design: true
+        case .ids, .selector: false
+        }
+    }
 }

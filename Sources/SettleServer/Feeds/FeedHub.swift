@@ -102,9 +102,20 @@ final class FeedHub: Sendable {
         return place
     }
 
-    /// Removes a feed.
+    /// Removes a feed, and with the last feed of a kind the kind, if clients can ask for any number of such kinds. Other kinds
+    /// are kept for the next requests.
     func leave(_ place: Place) {
-        state.withLock { $0.groups[place.group]?.leave(place.number) }
+        let ended = state.withLock { state -> FeedGroup? in
+            state.groups[place.group]?.leave(place.number)
+            guard let group = state.groups[place.group], group.members <= 0, group.kind?.isOneOfFew == false else {
+                return nil
+            }
+            state.groups[place.group] = nil
+            state.kinds[group.kind] = nil
+            return group
+        }
+        // A large filter is freed without the lock.
+        withExtendedLifetime(ended) {}
     }
 
     /// The rendered rows after a position.

@@ -83,6 +83,22 @@ import Testing
         #expect(woken.withLock(\.self) == [2, 3] && !group.hasNews && group.waiting == 1)
     }
 
+    @Test func `a filter is forgotten with its last feed, also if nothing is committed`() throws {
+        let (hub, row) = (FeedHub.of(database), try row("longpoll"))
+        func enter(_ filter: ChangesFilter) throws -> FeedHub.Place {
+            try hub.enter(FeedKind(row.query, filter), row)
+        }
+        let others = try (0..<50).map { try enter(.ids([DocumentID(unchecked: "d\($0)")])) }
+        let (first, second, all) = (try enter(.ids(["a"])), try enter(.ids(["a"])), try enter(.all))
+        #expect(hub.state.withLock { $0.groups.count } == 52)
+        for place in others + [first] { hub.leave(place) }
+        #expect(hub.state.withLock { $0.groups.count } == 2)
+        // The rows of all changes are kept for the next request.
+        for place in [second, all] { hub.leave(place) }
+        #expect(hub.state.withLock { $0.groups.count } == 1)
+        #expect(hub.state.withLock { $0.kinds.count } == 1)
+    }
+
     @Test func `feeds that wait again take turns, and those that have waited longest are next`() throws {
         var group = FeedGroup(nil, try row("longpoll"), at: 0)
         group.members = FeedHub.slice + 1
