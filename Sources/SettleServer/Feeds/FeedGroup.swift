@@ -50,6 +50,9 @@ struct FeedGroup: Sendable {
     /// The number of feeds that wait.
     var waiting: Int { wakes.count }
 
+    /// The number of places in the queues, those of feeds that have left included.
+    var places: Int { queue.count + late.count }
+
     /// Whether a waiting feed has unread rows.
     var hasNews: Bool { !late.isEmpty || hasNewsForFirst }
 
@@ -107,7 +110,21 @@ struct FeedGroup: Sendable {
     mutating func leave(_ number: Int) {
         members -= 1
         wakes[number] = nil
+        // Without changes nothing else passes the places of feeds that have left.
+        if places > 2 * waiting + Self.fewPlaces { (queue, late) = (current(queue), current(late)) }
     }
+
+    /// The places of feeds that have not left.
+    private func current(_ queue: Queue<Waiter>) -> Queue<Waiter> {
+        var (rest, current) = (queue, Queue<Waiter>())
+        while let waiter = rest.popFirst() {
+            if wakes[waiter.number] != nil { current.append(waiter) }
+        }
+        return current
+    }
+
+    /// So many places may belong to feeds that have left.
+    private static let fewPlaces = 64
 
     /// Removes and returns the wake-ups of feeds with unread rows, longest waiting first.
     mutating func dequeueWaiting(_ count: Int) -> [@Sendable () -> Void] {

@@ -83,6 +83,20 @@ import Testing
         #expect(woken.withLock(\.self) == [2, 3] && !group.hasNews && group.waiting == 1)
     }
 
+    @Test func `the places of feeds that have left are forgotten, also if nothing changes`() throws {
+        var group = FeedGroup(nil, try row(), at: 0)
+        let woken = Guarded<[Int]>([])
+        for number in 1...3 { group.wait(number, at: 0) { woken.withLock { $0.append(number) } } }
+        for number in 4...5000 {
+            group.wait(number, at: 0) {}
+            group.leave(number)
+            #expect(group.places < 80 && group.waiting == 3)
+        }
+        group.add(try batch(["a"], after: 0), keeping: 1 << 20)
+        for wake in group.dequeueWaiting(9) { wake() }
+        #expect(woken.withLock(\.self) == [1, 2, 3] && group.places == 0)
+    }
+
     @Test func `a filter is forgotten with its last feed, also if nothing is committed`() throws {
         let (hub, row) = (FeedHub.of(database), try row("longpoll"))
         func enter(_ filter: ChangesFilter) throws -> FeedHub.Place {
