@@ -106,7 +106,7 @@ package struct HTTPQuery: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The encoded query; `nil` if it is empty.
-    var encoded: String? {
+    package var encoded: String? {
         guard !items.isEmpty else { return nil }
         return items.map { "\(PercentCoding.encode($0.name))=\(PercentCoding.encode($0.value))" }.joined(separator: "&")
     }

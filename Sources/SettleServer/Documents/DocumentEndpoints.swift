@@ -18,13 +18,15 @@ enum DocumentEndpoints {
         return try readOpen(id, options, source.database, context)
     }
 
-    /// An escaped slash in a design document's id leads to the path without it.
+    /// An escaped slash in a design document's id leads to the path without it, with the same query.
     private static func designRedirection(_ context: any ReadContext) -> HTTPResponse? {
         guard context.parameters["doc"]?.hasPrefix("_design/") == true else { return nil }
         let path = context.request.target.rawPath
         let name = path.replacing("_design%2F", with: "_design/").replacing("_design%2f", with: "_design/")
         guard name != path else { return nil }
-        return HTTPResponse(status: 301, headers: ["Location": context.relative(String(name.drop { $0 == "/" }))])
+        let place = context.relative(String(name.drop { $0 == "/" }))
+        let query = context.query.encoded.map { "?" + $0 } ?? ""
+        return HTTPResponse(status: 301, headers: ["Location": place + query])
     }
 
     private static func readOne(

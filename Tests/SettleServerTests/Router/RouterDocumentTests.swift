@@ -21,6 +21,14 @@ import Testing
         #expect(try client.send("GET", "/db/a").error == "not_found: deleted")
     }
 
+    @Test func `the redirect to a design document keeps the query`() throws {
+        let client = try RouterClient.withDatabase()
+        for query in ["?rev=1-a&revs=true", "?open_revs=%5B%221-a%22%5D", ""] {
+            let answer = try client.send("GET", "/db/_design%2Fx\(query)")
+            #expect(answer.status == 301 && answer.headers["Location"] == "../db/_design/x\(query)")
+        }
+    }
+
     @Test func `a revision of a missing document is a conflict`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("PUT", "/db/a", ["_rev": "1-abc"]).status == 409)
