@@ -189,7 +189,15 @@ private func beginRequest(
     guard let context, let text, let connection, let own = settle_mhd_own(connection) else { return nil }
     let registrar = Unmanaged<MicroHTTPDRegistrar>.fromOpaque(context).takeUnretainedValue()
     let known = Unmanaged<MicroHTTPDConnection>.fromOpaque(own).takeUnretainedValue()
-    return Unmanaged.passRetained(registrar.begin(connection, of: known, String(cString: text))).toOpaque()
+    return Unmanaged.passRetained(registrar.begin(connection, of: known, escapedTarget(text))).toOpaque()
+}
+
+/// The target in a request's first line, with bytes beyond ASCII escaped, as in any URL. Otherwise those that are not UTF-8 would
+/// be repaired here, and two names could become one.
+private func escapedTarget(_ text: UnsafePointer<CChar>) -> String {
+    let bytes = UnsafeRawBufferPointer(start: text, count: strlen(text))
+    guard bytes.contains(where: { $0 >= 0x80 }) else { return String(decoding: bytes, as: UTF8.self) }
+    return bytes.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "%" + Hexadecimal.encode([$0]) }.joined()
 }
 
 /// Called when the library has a header, a piece of a body, or the end of one.

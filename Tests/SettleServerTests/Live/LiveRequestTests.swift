@@ -38,6 +38,22 @@ import Testing
         #expect(String(decoding: body, as: UTF8.self).contains(#""id":"x/y%""#))
     }
 
+    @Test func `bytes in a path that are not UTF-8 are no name`() throws {
+        let live = try LiveServer()
+        _ = try live.send("PUT", "/db")
+        func put(_ name: [UInt8]) throws -> String {
+            let connection = try live.connect()
+            let rest = " HTTP/1.1\r\nHost: test\r\nAuthorization: Basic YWRtaW46YWRtaW4=\r\nContent-Length: 2\r\n\r\n{}"
+            try connection.write(Array("PUT /db/".utf8) + name + Array(rest.utf8))
+            return try connection.readAnswer().head
+        }
+        for name: [UInt8] in [[0xFF], [0x61, 0xC3], [0xCC, 0x81] + Array("%FF".utf8)] {
+            #expect(try put(name).hasPrefix("HTTP/1.1 400"), "\(name)")
+        }
+        #expect(try put([0xC3, 0xA4]).hasPrefix("HTTP/1.1 201"))
+        #expect(try live.send("GET", "/db/%C3%A4").head.hasPrefix("HTTP/1.1 200"))
+    }
+
     @Test func `a chunked body is accepted`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
