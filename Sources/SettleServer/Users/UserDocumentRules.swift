@@ -134,14 +134,20 @@ struct UserDocumentRules: Sendable {
 
 /// Reading user documents and documents of replications by users who don't own them.
 enum UserDocumentEndpoints {
-    /// `GET /_users/{doc}` shows a user who has no other rights only the public members. Other documents are shown
-    /// unchanged.
+    /// `GET /_users/{doc}` shows a user who has no other rights only the public members, and of the own document only
+    /// revisions that were not edited since. Other documents are shown unchanged.
     static let read: Endpoint = .read { context in
         if let other = try readOther(context) { return other }
-        guard context.parameter("db") == "_users", !isOwn(context),
-            try !context.sources.security(of: "_users").isAdmin(context.user)
+        guard context.parameter("db") == "_users", try !context.sources.security(of: "_users").isAdmin(context.user)
         else { return try DocumentEndpoints.read(context) }
-        let found = try DocumentLookup(source: context.source()).winner(DocumentID(unchecked: context.documentID))
+        let (lookup, id) = (DocumentLookup(source: try context.source()), DocumentID(unchecked: context.documentID))
+        if isOwn(context) {
+            // An edited revision may have the hash of another person's password, who had the name before.
+            let shown = try named(of: id, lookup, context)
+            guard shown.allSatisfy({ $0.record.tree[$0.revision]?.isLeaf == true }) else { throw HTTPError.missing }
+            return try DocumentEndpoints.read(context)
+        }
+        let found = try lookup.winner(id)
         let fields = context.options.security.publicUserFields.subtracting(PasswordHash.memberNames)
             .subtracting(["totp"])
         let members = (try JSONValue(utf8: found.content.body.utf8).object ?? JSONObject())
@@ -173,9 +179,10 @@ enum UserDocumentEndpoints {
         of id: DocumentID, _ lookup: DocumentLookup, _ context: any ReadContext
     ) throws -> [DocumentLookup.Found] {
         let options = try DocumentOptions(context)
-        let one = try options.revision.flatMap { try lookup.find($0, of: id) }
+        let one = try options.revision.flatMap { try lookup.find($0, of: id) }.map { [$0] } ?? []
+        if case .none = options.openRevisions { return one }
         let open = try lookup.open(options.openRevisions, of: id, isLatest: options.isLatest)
-        return open.compactMap { try? $0.get() } + (one.map { [$0] } ?? [])
+        return one + open.compactMap { try? $0.get() }
     }
 
     private static func isOwn(_ context: any ReadContext) -> Bool {

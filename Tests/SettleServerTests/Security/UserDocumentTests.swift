@@ -98,6 +98,20 @@ import Testing
         #expect(try client.send(as: "anna:pw", "GET", anna).status == 200)
     }
 
+    @Test func `a new user of an old name reads no revision of the former user`() throws {
+        let client = try open()
+        let former = try client.send("GET", anna).json
+        let (rev, hash) = (former["_rev"]?.string ?? "", former["derived_key"]?.string ?? "")
+        #expect(try client.send("DELETE", anna + "?rev=\(rev)").status == 200)
+        #expect(try client.send(as: "", "PUT", anna, RouterClient.user("anna", password: "mine")).status == 201)
+        for query in ["?rev=\(rev)", "?open_revs=%5B%22\(rev)%22%5D"] {
+            #expect(try client.send(as: "anna:mine", "GET", anna + query).error == "not_found: missing")
+            #expect(try client.send("GET", anna + query).text.contains(hash))
+        }
+        let own = try client.send(as: "anna:mine", "GET", anna + "?open_revs=all&revs=true")
+        #expect(own.status == 200 && own.text.contains("derived_key") && !own.text.contains(hash))
+    }
+
     @Test func `users can't give themselves roles`() throws {
         let client = try open()
         var document = try client.send(as: "anna:pw", "GET", anna).json
