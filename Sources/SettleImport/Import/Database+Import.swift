@@ -55,10 +55,10 @@ extension Database {
     ///     let report = try database.importAll(from: old)
     ///     print(report)
     ///
-    /// Revisions keep their ids, so a sync with the server that the old app used sends only what the server lacks. A second
-    /// import changes nothing, and one of an interrupted import with the same options goes on where that ended; its report covers
-    /// both. Documents of a dump that have no ids get new ones, so each import stores them again. It is long work: call it
-    /// within `perform`.
+    /// Revisions keep their ids, so a sync with the server that the old app used sends only what the server lacks. A
+    /// second import changes nothing, and one of an interrupted import with the same options goes on where that ended;
+    /// its report covers both. Documents of a dump that have no ids get new ones, so each import stores them again. It
+    /// is long work: call it within `perform`.
     ///
     /// - Parameters:
     ///   - source: The database; the original is not changed.

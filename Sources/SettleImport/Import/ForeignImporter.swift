@@ -6,8 +6,8 @@ internal import SettleDatabase
 /// Stores the documents of another product's database, one batch per transaction: revisions where branches begin before the
 /// leaves, contents of attachments before their documents.
 ///
-/// The place of a batch and the report up to it are stored in the same transaction, so that a second run of an interrupted import
-/// goes on from there, if it takes the same documents in the same way.
+/// The place of a batch and the report up to it are stored in the same transaction, so that a second run of an
+/// interrupted import goes on from there, if it takes the same documents in the same way.
 struct ForeignImporter {
     private static let batch = 1000
 
@@ -232,8 +232,8 @@ extension ForeignImporter {
         { return false }
     }
 
-    /// What the mark of an import says besides its sequence and its report: the source, and how it is taken; `nil` if the source
-    /// has no identity.
+    /// What the mark of an import says besides its sequence and its report: the source, and how it is taken; `nil` if
+    /// the source has no identity.
     private var place: JSONObject? {
         guard let identity = reader.identity else { return nil }
         return [
@@ -243,9 +243,9 @@ extension ForeignImporter {
         ]
     }
 
-    /// The sequence after which an interrupted import of the same source continues, whose report this one continues; 0 if the
-    /// source has no identity, or if that import passed over other documents or treated conflicts or attachments in another
-    /// way. Marks of earlier versions don't say all of that, so the import begins anew.
+    /// The sequence after which an interrupted import of the same source continues, whose report this one continues; 0
+    /// if the source has no identity, or if that import passed over other documents or treated conflicts or attachments
+    /// in another way. Marks of earlier versions don't say all of that, so the import begins anew.
     private mutating func resumed() throws -> UInt64 {
         guard let place, let mark = try store.mark(), place.allSatisfy({ mark[$0.name] == $0.value }),
             let sequence = mark["sequence"]?.string.flatMap({ UInt64($0) }),

@@ -197,8 +197,8 @@ extension DatabaseUpdates {
         watch(database, name, after: sequence)
     }
 
-    /// The sequence of the newest commit that this server has to log; `nil` if the database was closed. It is known without
-    /// reading, except inside a transaction of this thread.
+    /// The sequence of the newest commit that this server has to log; `nil` if the database was closed. It is known
+    /// without reading, except inside a transaction of this thread.
     private func newest(of database: Database) -> UpdateSequence? {
         if databases.isShared { return database.newestOwnChange }
         guard !database.isClosed else { return nil }

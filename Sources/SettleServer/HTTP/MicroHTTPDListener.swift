@@ -192,8 +192,8 @@ private func beginRequest(
     return Unmanaged.passRetained(registrar.begin(connection, of: known, escapedTarget(text))).toOpaque()
 }
 
-/// The target in a request's first line, with bytes beyond ASCII escaped, as in any URL. Otherwise those that are not UTF-8 would
-/// be repaired here, and two names could become one.
+/// The target in a request's first line, with bytes beyond ASCII escaped, as in any URL. Otherwise those that are not
+/// UTF-8 would be repaired here, and two names could become one.
 private func escapedTarget(_ text: UnsafePointer<CChar>) -> String {
     let bytes = UnsafeRawBufferPointer(start: text, count: strlen(text))
     guard bytes.contains(where: { $0 >= 0x80 }) else { return String(decoding: bytes, as: UTF8.self) }

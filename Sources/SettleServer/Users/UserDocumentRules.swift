@@ -174,7 +174,8 @@ enum UserDocumentEndpoints {
             .object(JSONObject([("_id", .string(id.string))] + members.map { ($0.name, $0.value) })))
     }
 
-    /// The revisions that a request names. Another author may have written them, before the document was deleted and made anew.
+    /// The revisions that a request names. Another author may have written them, before the document was deleted and
+    /// made anew.
     private static func named(
         of id: DocumentID, _ lookup: DocumentLookup, _ context: any ReadContext
     ) throws -> [DocumentLookup.Found] {
