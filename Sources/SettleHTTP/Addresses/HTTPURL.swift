@@ -110,7 +110,7 @@ public struct HTTPURL: Hashable, Sendable {
 
     /// An address below this one.
     ///
-    /// - path: The path to append, created by ``HTTPPath``.
+    /// - Parameters:
     ///   - path: The path to append, made by ``HTTPPath``.
     ///   - query: The query parameters.
     /// - Returns: The address.
@@ -121,18 +121,35 @@ public struct HTTPURL: Hashable, Sendable {
         return copy
     }
 
-    /// The address in a response's `Location`, relative to this one.
+    /// The address in a response's `Location`, relative to this one (RFC 3986, section 5.2).
     ///
     /// - Throws: ``TransportError`` with code `badURL`.
     func resolving(location: String) throws(TransportError) -> HTTPURL {
         let start = "\(scheme.rawValue)://\(authority)"
+        // A scheme comes before the path. The query of a relative address may contain another address.
+        let first = location.prefix { !"/?#".contains($0) }
+        let isAbsolute = first.hasSuffix(":") && location[first.endIndex...].hasPrefix("//")
         let text =
-            if location.contains("://") { location } else if location.hasPrefix("//") {
+            if isAbsolute { location } else if location.hasPrefix("//") {
                 "\(scheme.rawValue):\(location)"
             } else if location.hasPrefix("/") { start + location } else if location.hasPrefix("?") {
                 start + path + location
             } else { start + (path.lastIndex(of: "/").map { path[...$0] } ?? "/") + location }
-        return try HTTPURLReader.read(text, keepsLastSlash: true)
+        var url = try HTTPURLReader.read(text, keepsLastSlash: true)
+        url.path = Self.withoutDots(url.path)
+        return url
+    }
+
+    /// A path without the segments `.` and `..`, which mean their folder and the one above it. Escaped ones are names,
+    /// and stay.
+    private static func withoutDots(_ path: String) -> String {
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        var kept: [Substring] = []
+        for segment in segments {
+            if segment == ".." { _ = kept.popLast() } else if segment != "." { kept.append(segment) }
+        }
+        if segments.last == "." || segments.last == ".." { kept.append("") }
+        return kept == [""] ? "" : kept.map { "/\($0)" }.joined()
     }
 
     /// The address in the form that is requested, without user and password.

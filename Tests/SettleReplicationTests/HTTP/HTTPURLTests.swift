@@ -91,6 +91,23 @@ import Testing
     }
 
     @Test(arguments: [
+        ("/login?next=https://o/db", "http://h:1/login?next=https://o/db"), ("x?u=//o/y", "http://h:1/a/x?u=//o/y"),
+        ("?u=https://o", "http://h:1/a/b?u=https://o"), ("HTTPS://o/x?u=http://p", "https://o/x?u=http://p"),
+    ])
+    func `an address in the query of a location is not the location`(location: String, text: String) throws {
+        #expect(try HTTPURL("http://h:1/a/b").resolving(location: location).text == text)
+    }
+
+    @Test(arguments: [
+        ("../db/_design/x", "http://h:1/db/_design/x"), ("./x", "http://h:1/db/x"), ("..", "http://h:1"),
+        (".", "http://h:1/db/"), ("/a/../../x/./y/", "http://h:1/x/y/"), ("x/..", "http://h:1/db/"),
+        ("http://o/a/../b?q=../c", "http://o/b?q=../c"), ("%2E%2E/x", "http://h:1/db/%2E%2E/x"),
+    ])
+    func `a location may lead to the folder above`(location: String, text: String) throws {
+        #expect(try HTTPURL("http://h:1/db/_design%2Fx").resolving(location: location).text == text)
+    }
+
+    @Test(arguments: [
         ("localhost", true), ("127.0.0.1", true), ("127.9.9.9", true), ("[::1]", true), ("a.localhost", true),
         ("127.example", false), ("10.0.0.1", false), ("couch.example", false),
     ])
