@@ -38,12 +38,14 @@ public struct HTTPRequest: Sendable {
 
 /// Rejects invalid requests. A line break in a header would let its author inject another request. A path that a
 /// proxy resolves would let the author of a document's id write or delete something else.
-enum HTTPRequestCheck {
+package enum HTTPRequestCheck {
     /// Headers that the client sets, from the body and the address.
     private static let own: Set = ["host", "content-length", "transfer-encoding", "connection", "expect"]
 
+    /// Checks a request before it is sent.
+    ///
     /// - Throws: ``TransportError`` with code `badRequest`, or `badURL` for a write to a path that is not exact.
-    static func check(_ request: HTTPRequest) throws(TransportError) {
+    package static func check(_ request: HTTPRequest) throws(TransportError) {
         guard HTTPSyntax.isToken(request.method) else { throw TransportError(.badRequest, "a method is one word") }
         guard ["GET", "HEAD", "OPTIONS"].contains(request.method) || HTTPPath.isExact(request.url.path) else {
             throw TransportError(

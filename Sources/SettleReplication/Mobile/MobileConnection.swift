@@ -181,8 +181,9 @@ package struct MobileOpener: Sendable {
         self.open = open
     }
 
-    /// Opens a WebSocket.
+    /// Opens a WebSocket. A request with an invalid header is refused before anything is sent.
     package static let socket = MobileOpener { request, options, make in
+        try HTTPRequestCheck.check(request)
         guard let bell = SocketBell() else { throw TransportError(.failed, "the system has no sockets left") }
         let connection = make(bell.ring)
         try await WebSocketClient.open(request, options, connection, bell)

@@ -93,6 +93,14 @@ import Testing
         await peer.close()
     }
 
+    @Test func `a header that would end its line is refused before anything is sent`() async throws {
+        let peer = try MobilePeer(
+            PeerAddress("ws://127.0.0.1:1/db"), client: DefaultTransport(TransportOptions()),
+            headers: ["X-Team": "a\r\nX-Admin: yes"])
+        let error = await #expect(throws: PeerError.self) { _ = try await peer.connect() }
+        #expect(error?.code == .badRequest)
+    }
+
     @Test func `a call after new credentials does not wait for a connection with the old ones`() async throws {
         let gate = Barrier(count: 2)
         endpoint.refuse([1], after: gate)
