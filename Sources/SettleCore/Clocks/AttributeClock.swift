@@ -140,9 +140,9 @@ public struct HybridClock: Hashable, Sendable {
     /// server's time.
     public static func time(wall: Int64, server: Int64?) -> Int64 {
         let time =
-            if let server, abs(wall.subtractingReportingOverflow(server).partialValue) > tolerance { server } else {
-                wall
-            }
+            if let server, UInt64(bitPattern: max(wall, server) &- min(wall, server)) > UInt64(tolerance) {
+                server
+            } else { wall }
         return min(max(time, 0), AttributeClock.latest)
     }
 

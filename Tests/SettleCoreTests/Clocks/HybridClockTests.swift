@@ -87,4 +87,11 @@ import Testing
         let shown7 = shownBy(&clock, wall, server: noon)
         #expect(shown7 == noon)
     }
+
+    @Test(arguments: [Int64.min, -1, 0, AttributeClock.latest + 1, Int64.max])
+    func `a wall clock of any value can be compared with a server's time of any value`(wall: Int64) {
+        #expect(HybridClock.time(wall: wall, server: 0) == 0)
+        #expect(HybridClock.time(wall: wall, server: .min) == 0)
+        #expect(HybridClock.time(wall: wall, server: .max) == AttributeClock.latest)
+    }
 }
