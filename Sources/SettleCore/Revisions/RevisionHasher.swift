@@ -30,7 +30,8 @@ public struct RevisionHasher: Sendable {
     ///   - parent: The revision that was edited; `nil` for a first one.
     ///   - isDeleted: Whether the edit deletes the document.
     ///   - attachments: Names, types and digests, in the document's order.
-    /// - Returns: The id, one generation above the parent.
+    /// - Returns: The id, one generation above the parent. A parent of the highest generation has no valid child: a
+    ///   ``RevisionTree`` refuses the id.
     /// - Complexity: O(*n*) in bytes.
     public func revision(
         of body: DocumentBody, parent: RevisionID? = nil, isDeleted: Bool = false,
@@ -55,7 +56,7 @@ public struct RevisionHasher: Sendable {
         header.append(ExternalTerm.list)
         header.append(bigEndian: UInt32(5))
         if isDeleted { header.appendAtom("true") } else { header.appendAtom("false") }
-        header.appendTerm(Int64(parent?.generation ?? 0))
+        header.appendTerm(Int64(clamping: parent?.generation ?? 0))
         if let signature { header.appendBinary(signature) } else { header.appendTerm(0) }
         return body(UnsafeRawBufferPointer(header.written(from: 0)))
     }

@@ -29,9 +29,9 @@ public struct RevisionHistory: Hashable, Sendable {
     }
 
     /// Creates a history from revisions, newest first; `nil` if the list is empty, or if a generation is not one
-    /// below the previous one.
+    /// below the previous one, or is past the highest one.
     package init?(_ revisions: [RevisionID]) {
-        guard let first = revisions.first,
+        guard let first = revisions.first, first.generation <= RevisionID.maximumGeneration,
             zip(revisions, revisions.dropFirst()).allSatisfy({ $0.generation == $1.generation + 1 })
         else { return nil }
         self.init(unchecked: first.generation, revisions.map(\.signature))

@@ -32,6 +32,9 @@ extension RevisionTree {
             let place = parent.map { "on \($0)" } ?? "without a parent"
             throw RevisionTreeError(.generation, "\(revision) \(place) must have generation \(expected)")
         }
+        guard expected <= RevisionID.maximumGeneration else {
+            throw RevisionTreeError(.generation, "\(revision) is past the highest generation")
+        }
         guard !contains(revision) else { throw RevisionTreeError(.exists, "\(revision) is in the tree already") }
         guard let parent else {
             place(RevisionNode(revision, isDeleted: isDeleted))

@@ -74,6 +74,20 @@ import Testing
         #expect(try RevisionTree(packed: tree.packed()) == tree)
     }
 
+    @Test func `an edit of a revision of the highest generation is refused, and its tree can be read again`() throws {
+        let highest = RevisionID(stringLiteral: "\(RevisionID.maximumGeneration)-b")
+        let edit = RevisionHasher().revision(of: .empty, parent: highest)
+        var tree = tree("\(highest)")
+        #expect {
+            try tree.insert(edit, parent: highest, isDeleted: false)
+        } throws: { error in
+            (error as? RevisionTreeError)?.code == .generation
+        }
+        #expect(try RevisionTree(packed: tree.packed()) == tree)
+        #expect(RevisionHistory([edit, highest]) == nil)
+        #expect(RevisionHasher().revision(of: .empty, parent: edit) != edit)
+    }
+
     @Test func `an error prints its code and message`() {
         var tree = RevisionTree()
         #expect {
