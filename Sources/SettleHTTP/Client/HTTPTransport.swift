@@ -47,8 +47,11 @@ enum HTTPRedirect {
         send: (HTTPRequest) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
         var request = request
+        let origin = request.url
         for _ in 0...max(0, options.redirects) {
-            let response = try await send(request)
+            var response = try await send(request)
+            // The caller would send another host's cookie to its own server.
+            if !request.url.hasSameOrigin(as: origin) { response.headers["Set-Cookie"] = nil }
             guard let next = try next(request, response) else { return response }
             // Reading a short body to its end frees the connection.
             _ = try? await response.body.collect(limit: 64 * 1024)

@@ -10,8 +10,8 @@ public struct TransportOptions: Sendable {
     public var proxy = HTTPProxy.environment
     /// The maximum number of redirects of a `GET` or `HEAD`; 5 by default.
     ///
-    /// A redirect to another host, port or scheme keeps only the headers `Accept…`, `Range`, `If-…` and `User-Agent`.
-    /// Redirects from `https` to `http` are not followed.
+    /// A redirect to another host, port or scheme keeps only the headers `Accept…`, `Range`, `If-…` and `User-Agent`,
+    /// and the response from there has no `Set-Cookie`. Redirects from `https` to `http` are not followed.
     public var redirects = 5
     /// The header `User-Agent`.
     public var userAgent = "Settle/\(ProductVersion.current)"

@@ -166,6 +166,17 @@ import Testing
         #expect(try await client.send(HTTPRequest("POST", url)).status == 307)
     }
 
+    @Test(arguments: [("/y", ["AuthSession=a"]), ("http://b/y", []), ("https://a/y", [])] as [(String, [String])])
+    func `a redirect brings no cookie of another host`(location: String, cookies: [String]) async throws {
+        let request = HTTPRequest("GET", try HTTPURL("http://a/x"))
+        let response = try await HTTPRedirect.follow(request, TransportOptions()) { request in
+            HTTPResponse(
+                status: request.url.path == "/x" ? 302 : 200,
+                headers: ["Location": location, "Set-Cookie": "AuthSession=\(request.url.host)"])
+        }
+        #expect(response.status == 200 && response.headers.all("Set-Cookie") == cookies)
+    }
+
     @Test func `bodies are sent compressed, unless this is off`() async throws {
         let head = Promise<String>()
         let server = try RawServer { peer in
