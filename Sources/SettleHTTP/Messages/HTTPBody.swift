@@ -24,8 +24,10 @@ public struct HTTPBody: AsyncSequence, Sendable {
 
     /// The content.
     package let content: Content
+    /// The pieces that arrive; `nil` for another body.
+    private let source: Source?
 
-    private init(_ content: Content) { self.content = content }
+    private init(_ content: Content) { (self.content, source) = (content, nil) }
 
     /// An empty body.
     public static let none = HTTPBody(.bytes([]))
@@ -62,12 +64,14 @@ public struct HTTPBody: AsyncSequence, Sendable {
     ///
     /// - Parameters:
     ///   - next: Returns the next piece, which is never empty, and `nil` at the end.
-    ///   - onDrop: Called after the body and its iterators were released.
+    ///   - onDrop: Called once, after the body and its iterators were released, or when ``collect(limit:)`` refuses the
+    ///     body.
     public init(
         next: @escaping @Sendable () async throws -> [UInt8]?, onDrop: @escaping @Sendable () -> Void = {}
     ) {
         let source = Source(next: next, onDrop: onDrop)
         content = .pieces(length: nil) { source.open() }
+        self.source = source
     }
 
     /// The number of bytes; `nil` if unknown.
@@ -86,11 +90,12 @@ public struct HTTPBody: AsyncSequence, Sendable {
     ///
     /// - Parameter limit: How many bytes it may have.
     /// - Returns: Its bytes.
-    /// - Throws: ``TransportError``; with code `bodyTooLarge` past the limit.
+    /// - Throws: ``TransportError``; with code `bodyTooLarge` past the limit, which also ends the transfer.
     public func collect(limit: Int) async throws -> [UInt8] {
         var all: [UInt8] = []
         for try await piece in self {
             guard all.count + piece.count <= limit else {
+                source?.end()
                 throw TransportError(.bodyTooLarge, "the answer has more than the \(limit) bytes that are allowed")
             }
             if all.isEmpty { all = piece } else { all += piece }
@@ -137,21 +142,35 @@ public struct HTTPBody: AsyncSequence, Sendable {
     }
 
     private final class Source: Sendable {
+        private struct State {
+            var isOpen = false
+            var hasEnded = false
+        }
+
         private let next: @Sendable () async throws -> [UInt8]?
         private let onDrop: @Sendable () -> Void
-        private let isOpen = Guarded(false)
+        private let state = Guarded(State())
 
         init(next: @escaping @Sendable () async throws -> [UInt8]?, onDrop: @escaping @Sendable () -> Void) {
             self.next = next
             self.onDrop = onDrop
         }
 
-        deinit { onDrop() }
+        deinit { end() }
+
+        /// Ends the transfer, unless it has ended.
+        func end() {
+            let isFirst = state.withLock { state in
+                defer { state.hasEnded = true }
+                return !state.hasEnded
+            }
+            if isFirst { onDrop() }
+        }
 
         func open() -> Producer {
-            let wasOpen = isOpen.withLock { isOpen in
-                defer { isOpen = true }
-                return isOpen
+            let wasOpen = state.withLock { state in
+                defer { state.isOpen = true }
+                return state.isOpen
             }
             guard !wasOpen else {
                 return { throw TransportError(.bodyFailed, "this body arrives once, and was read before") }

@@ -252,6 +252,27 @@ import Testing
         #expect(error?.code == .bodyTooLarge)
     }
 
+    @Test func `an answer over the limit gives its connection back, even while it is kept`() async throws {
+        let server = try RawServer { peer in
+            while let request = try peer.readRequest() {
+                if request.head.hasPrefix("GET /long ") {
+                    try peer.write("HTTP/1.1 200 OK\r\n\r\n")
+                    while true { try peer.write([UInt8](repeating: 1, count: 10_000)) }
+                }
+                try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            }
+        }
+        var options = TransportOptions()
+        options.connectionsPerHost = 1
+        let client = DefaultTransport(options)
+        let long = try await client.send(try request(server, "/long"))
+        await #expect(throws: TransportError.self) { try await long.collect(limit: 100_000) }
+        var next = try request(server)
+        next.timeout = .seconds(60)
+        #expect(try await client.send(next).collect(limit: 10) == Array("ok".utf8))
+        withExtendedLifetime(long) {}
+    }
+
     @Test func `a refused connection and an unknown host are distinguished`() async throws {
         let refused = await #expect(throws: TransportError.self) {
             try await client.send(HTTPRequest("GET", HTTPURL("http://u:hunter2@127.0.0.1:1/x?y=hunter2")))
