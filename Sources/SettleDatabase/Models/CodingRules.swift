@@ -138,10 +138,23 @@ extension CodingRules {
         case .string(let string): text = string
         default: return try Decimal(from: place)
         }
-        guard let decimal = Decimal(string: text) else {
+        guard isDecimal(text), let decimal = Decimal(string: text) else {
             throw place.invalid("\"\(text.prefix(40))\" is not a decimal number")
         }
         return decimal
+    }
+
+    /// Whether the whole text is a decimal number. Foundation reads `12,50` as 12, and `expensive` as 0.
+    private static func isDecimal(_ text: String) -> Bool {
+        func isNumber(_ part: Substring.UTF8View, points: Int) -> Bool {
+            let hasSign = part.first == UInt8(ascii: "-") || part.first == UInt8(ascii: "+")
+            let unsigned = hasSign ? part.dropFirst() : part
+            let digits = unsigned.filter { $0 != UInt8(ascii: ".") }
+            return !digits.isEmpty && digits.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+                && unsigned.count - digits.count <= points
+        }
+        let parts = text.utf8.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 | 0x20 == UInt8(ascii: "e") }
+        return isNumber(parts[0], points: 1) && (parts.count == 1 || isNumber(parts[1], points: 0))
     }
 }
 

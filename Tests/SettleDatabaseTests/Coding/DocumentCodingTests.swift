@@ -65,6 +65,19 @@ struct DocumentCodingTests {
         #expect(try JSONValue(parsing: #""-12.5""#).decode(Decimal.self) == decimal)
     }
 
+    @Test(arguments: ["12.50", "-12.5", "+7", ".5", "3.", "007", "1e3", "-1.5E-2"])
+    func `a decimal number is read from text`(text: String) throws {
+        let decimal = try #require(Decimal(string: text))
+        #expect(try JSONValue.string(text).decode(Decimal.self) == decimal)
+    }
+
+    @Test(arguments: [
+        "", " ", "-", ".", "e", "e5", "expensive", "12,50", "12.50 EUR", "1.2.3", "1e", "1e2.5", "--1", "0x10", "٣",
+    ])
+    func `text that only begins with a decimal number is refused`(text: String) {
+        #expect(throws: DecodingError.self) { try JSONValue.string(text).decode(Decimal.self) }
+    }
+
     /// Encodes a decimal by its own conformance, as each encoder does that does not know it.
     private struct Old: Encodable {
         let value: Decimal
