@@ -41,13 +41,15 @@ enum HTTPRedirect {
 
     /// Sends a request, and follows the redirects of the responses.
     ///
-    /// - Throws: ``TransportError`` with code `badRedirect` if there are too many redirects, or one is not allowed.
+    /// - Throws: ``TransportError`` with code `badRedirect` if there are too many redirects, or one is not allowed;
+    ///   with code `timedOut` if they take longer than the request may.
     static func follow(
         _ request: HTTPRequest, _ options: TransportOptions,
         send: (HTTPRequest) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
         var request = request
         let origin = request.url
+        let deadline = request.deadline
         for _ in 0...max(0, options.redirects) {
             var response = try await send(request)
             // The caller would send another host's cookie to its own server.
@@ -55,7 +57,7 @@ enum HTTPRedirect {
             guard let next = try next(request, response) else { return response }
             // Reading a short body to its end frees the connection.
             _ = try? await response.body.collect(limit: 64 * 1024)
-            request = next
+            request = try next.remaining(until: deadline)
         }
         throw TransportError(.badRedirect, "\(request.url.authority) sent too many redirects")
     }

@@ -17,7 +17,8 @@ public struct HTTPRequest: Sendable {
     ///
     /// Waiting for a free connection, for the reader of the response, or for the producer of the body does not count.
     public var idleTimeout: Duration? = .seconds(60)
-    /// The maximum time of the whole request, until the response's last byte; `nil`, the default, for no limit.
+    /// The maximum time of the whole request with its redirects, until the response's last byte; `nil`, the default,
+    /// for no limit.
     public var timeout: Duration?
     /// Whether the server may compress the response, which the client then decompresses; `false` by default.
     ///
@@ -31,6 +32,27 @@ public struct HTTPRequest: Sendable {
         self.url = url
         self.headers = headers
         self.body = body
+    }
+}
+
+extension HTTPRequest {
+    /// The time at which the request times out if it is sent now; `nil` for no limit.
+    var deadline: ContinuousClock.Instant? { timeout.map { ContinuousClock.now + $0 } }
+
+    /// The request with the rest of its time, to be sent in the course of another one.
+    ///
+    /// - Parameter deadline: The time at which that request times out; `nil` for no limit.
+    /// - Returns: The request.
+    /// - Throws: ``TransportError`` with code `timedOut` after the deadline.
+    func remaining(until deadline: ContinuousClock.Instant?) throws(TransportError) -> HTTPRequest {
+        guard let deadline else { return self }
+        let rest = deadline - ContinuousClock.now
+        guard rest > .zero else {
+            throw TransportError(.timedOut, "the request to \(url.authority) took too long")
+        }
+        var copy = self
+        copy.timeout = rest
+        return copy
     }
 }
 
@@ -112,9 +134,10 @@ final class HTTPCompression: Sendable {
         if isNear { request.acceptsCompression = false }
         guard options.compressesRequests, !isNear, !server.refusesBodies, let compressed = Self.compressed(request)
         else { return try await timed(request, by: send) }
+        let deadline = request.deadline
         let response = try await timed(compressed, by: send)
         guard response.status == 400 || response.status == 415 else { return response }
-        let plain = try await timed(request, by: send)
+        let plain = try await timed(request.remaining(until: deadline), by: send)
         if plain.status != response.status {
             servers.withLock { $0[authority, default: Server()].refusesBodies = true }
         }

@@ -177,6 +177,29 @@ import Testing
         #expect(response.status == 200 && response.headers.all("Set-Cookie") == cookies)
     }
 
+    @Test func `redirects use up the total time of a request`() async throws {
+        var request = HTTPRequest("GET", try HTTPURL("http://h/a"))
+        request.timeout = .seconds(60)
+        let times = Guarded<[Duration]>([])
+        let response = try await HTTPRedirect.follow(request, TransportOptions()) { request in
+            let count = times.withLock { times in
+                times.append(request.timeout ?? .zero)
+                return times.count
+            }
+            return HTTPResponse(status: count < 3 ? 302 : 200, headers: ["Location": "/b"])
+        }
+        let seen = times.withLock(\.self)
+        #expect(response.status == 200 && seen.first == .seconds(60))
+        #expect(seen.count == 3 && zip(seen, seen.dropFirst()).allSatisfy { $0 > $1 })
+        request.timeout = .zero
+        let error = await #expect(throws: TransportError.self) { [request] in
+            try await HTTPRedirect.follow(request, TransportOptions()) { _ in
+                HTTPResponse(status: 302, headers: ["Location": "/b"])
+            }
+        }
+        #expect(error?.code == .timedOut)
+    }
+
     @Test func `bodies are sent compressed, unless this is off`() async throws {
         let head = Promise<String>()
         let server = try RawServer { peer in
