@@ -15,11 +15,12 @@ public struct TransportOptions: Sendable {
     public var redirects = 5
     /// The header `User-Agent`.
     public var userAgent = "Settle/\(ProductVersion.current)"
-    /// Whether to compress request bodies given as bytes with gzip if they have at least a kibibyte; `true` by
-    /// default.
+    /// Whether to compress the body of a `POST` with gzip if it is JSON, given as bytes, of at least a kibibyte; `true`
+    /// by default.
     ///
-    /// CouchDB and Settle accept compressed bodies. If a server or proxy answers 400 or 415, the request is sent again
-    /// uncompressed; if that helps, the client compresses nothing more for that host and port.
+    /// CouchDB and Settle accept compressed JSON. If a server or proxy answers 400 or 415, the request is sent again
+    /// uncompressed; if that helps, the client compresses nothing more for that host and port. A `PUT` is sent as it
+    /// is, because it may be an attachment, which CouchDB would store compressed.
     public var compressesRequests = true
     /// The time to the first byte of a response from which on a server counts as far away; 2 milliseconds by default.
     ///

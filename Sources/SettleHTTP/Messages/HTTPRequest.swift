@@ -123,7 +123,7 @@ final class HTTPCompression: Sendable {
         (self.options, self.memory) = (options, memory)
     }
 
-    /// Sends a request, with its body compressed if it consists of enough bytes and the server is not near.
+    /// Sends a request, with its body compressed if it is long JSON of a `POST` and the server is not near.
     func send(
         _ request: HTTPRequest, by send: (HTTPRequest) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
@@ -156,8 +156,10 @@ final class HTTPCompression: Sendable {
         return response
     }
 
+    /// CouchDB decodes JSON. It stores an attachment as it arrives, so a `PUT`, which may be one, stays as it is.
     private static func compressed(_ request: HTTPRequest) -> HTTPRequest? {
         guard case .bytes(let bytes) = request.body.content, bytes.count >= least,
+            request.method == "POST", request.headers.bare("Content-Type")?.lowercased() == "application/json",
             request.headers["Content-Encoding"] == nil,
             let compressed = try? Deflate.compress(bytes, .gzip, level: 5), compressed.count < bytes.count
         else { return nil }
