@@ -22,8 +22,12 @@ enum URLSessionRequest {
         made.httpShouldHandleCookies = false
         made.setValue(options.userAgent, forHTTPHeaderField: "User-Agent")
         if !request.acceptsCompression { made.setValue("identity", forHTTPHeaderField: "Accept-Encoding") }
-        for field in request.headers.fields where request.headers[field.name] == field.value {
-            made.setValue(field.value, forHTTPHeaderField: field.name)
+        // The system keeps one value per name, so several values are joined.
+        var names: Set<String> = []
+        for field in request.headers.fields where names.insert(field.name.lowercased()).inserted {
+            let separator = field.name.lowercased() == "cookie" ? "; " : ", "
+            let value = request.headers.all(field.name).joined(separator: separator)
+            made.setValue(value, forHTTPHeaderField: field.name)
         }
         if case .pieces(let length?, _) = request.body.content {
             made.setValue(String(length), forHTTPHeaderField: "Content-Length")

@@ -71,6 +71,22 @@ import Testing
         #expect(server.accepted == 1, "the connection was not used again")
     }
 
+    @Test func `all values of a header are sent, in order`() async throws {
+        let server = try RawServer { peer in
+            guard let head = try peer.readRequest()?.head else { return }
+            try peer.write("HTTP/1.1 200 OK\r\nContent-Length: \(head.utf8.count)\r\n\r\n\(head)")
+        }
+        var request = try request(server)
+        request.headers = ["X-Team": "a", "Cookie": "c=1", "x-team": "b", "X-One": "e", "cookie": "d=2", "X-Team": "a"]
+        let text = String(decoding: try await client.send(request).collect(limit: 10_000), as: UTF8.self)
+        let lines = text.split(separator: "\r\n")
+        for (name, separator, values) in [("x-team: ", ", ", "a, b, a"), ("cookie: ", "; ", "c=1; d=2")] {
+            let sent = lines.filter { $0.lowercased().hasPrefix(name) }.map { $0.dropFirst(name.count) }
+            #expect(sent.joined(separator: separator) == values)
+        }
+        #expect(text.contains("X-One: e\r\n"))
+    }
+
     @Test(arguments: [nil, 300_000] as [Int64?])
     func `a body is streamed, with or without a known length`(length: Int64?) async throws {
         let server = try RawServer { peer in
