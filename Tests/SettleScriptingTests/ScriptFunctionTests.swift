@@ -19,6 +19,21 @@ import Testing
     }
     #endif
 
+    @Test func `the call after an idle worker was killed runs in a new worker`() throws {
+        let folder = try TemporaryFolder()
+        let file = folder("workers")
+        let workers = Workers(workers: 1, start: "echo $$ >>'\(file)'")
+        #expect(try workers.map("function () { emit(1) }", "{}") == ["[[[1,null]]]"])
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        let worker = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
+        kill(worker, SIGKILL)
+        // The process has ended after this loop. The pool still has to collect it.
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(worker), &information, WEXITED | WNOWAIT) != 0 { try #require(errno == EINTR) }
+        #expect(try workers.map("function () { emit(1) }", "{}") == ["[[[1,null]]]"])
+        #expect(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").count == 2)
+    }
+
     @Test(arguments: [
         ("throw({forbidden: 'no'})", #"{"forbidden":"no"}"#), ("throw({unauthorized: doc.n})", #"{"unauthorized":1}"#),
         ("throw 'text'", #""text""#), ("throw null", "null"), ("throw undefined", "undefined"), ("return false", "1"),

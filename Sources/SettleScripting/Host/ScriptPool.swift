@@ -156,6 +156,11 @@ public final class ScriptPool: Sendable {
         var isSlow = false
         var attempts = 2
         var answer: ScriptCall.Answer?
+        // A process may have been killed while it was idle, which is not the fault of this call.
+        if let idle = process, idle.hasEnded {
+            idle.end(killing: true)
+            process = nil
+        }
         while answer == nil {
             attempts -= 1
             let current: ScriptProcess

@@ -34,6 +34,10 @@ final class ScriptProcess {
         contexts.allSatisfy { $0.owner == source.owner && $0.key == source.key }
     }
 
+    /// Whether the process has ended between two requests. An idle process sends nothing, so only the end of its
+    /// socket can be read.
+    var hasEnded: Bool { channel.waitToRead(milliseconds: 0) }
+
     /// Starts a process.
     ///
     /// - Throws: ``ScriptError`` when it can't be started.
