@@ -19,6 +19,12 @@ import Testing
     }
     #endif
 
+    @Test(arguments: [.min, 0, .max] as [Int])
+    func `a script runs with any number of workers and the highest limits`(count: Int) throws {
+        let workers = Workers(timeLimit: .max, workers: count, memory: .max)
+        #expect(try workers.map("function () { emit(1) }", "{}") == ["[[[1,null]]]"])
+    }
+
     @Test func `the call after an idle worker was killed runs in a new worker`() throws {
         let folder = try TemporaryFolder()
         let file = folder("workers")

@@ -6,13 +6,13 @@ public struct ScriptOptions: Sendable {
     public var executable: String
     /// The arguments before the worker's own.
     public var arguments: [String]
-    /// The time limit of a function in milliseconds; by default 5,000, as in CouchDB.
+    /// The time limit of a function in milliseconds, at least 1 and at most a day; by default 5,000, as in CouchDB.
     public var timeLimit = 5000
-    /// The memory limit of one worker's scripts in bytes; by default 256 MiB.
+    /// The memory limit of one worker's scripts in bytes, at least 1; by default 256 MiB.
     public var memoryLimit = 256 << 20
-    /// The number of workers for quick functions; by default the number of processors, at least two.
+    /// The number of workers for quick functions, at least 1; by default the number of processors, at least two.
     public var workers: Int
-    /// The number of additional workers while functions run for a long time; by default 12.
+    /// The number of additional workers while functions run for a long time, at least 0; by default 12.
     public var moreWorkers = 12
     /// Called with each line that a script writes by `log`, and the database it belongs to; by default lines are
     /// dropped.
@@ -27,6 +27,16 @@ public struct ScriptOptions: Sendable {
         self.executable = executable
         self.arguments = arguments
         workers = max(processorCount(), 2)
+    }
+
+    /// The options with the nearest numbers that a pool can calculate with.
+    var bounded: ScriptOptions {
+        var copy = self
+        copy.timeLimit = min(max(timeLimit, 1), 86_400_000)
+        copy.memoryLimit = min(max(memoryLimit, 1), .max / 2)
+        copy.workers = min(max(workers, 1), 1 << 20)
+        copy.moreWorkers = min(max(moreWorkers, 0), 1 << 20)
+        return copy
     }
 }
 

@@ -36,6 +36,7 @@ public final class ScriptPool: Sendable {
 
     /// Creates a pool. Processes are started on demand.
     public init(_ options: ScriptOptions) {
+        let options = options.bounded
         self.options = options
         let half = max((options.workers + options.moreWorkers) / 2, 1)
         state = Guarded(State(queue: FairQueue(share: half, lastShare: max(half / 2, 1))))
