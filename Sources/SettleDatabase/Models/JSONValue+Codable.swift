@@ -101,7 +101,8 @@ extension JSONValue: Codable {
 
     /// Decodes any value. Settle's own decoder keeps it unchanged, including the spelling of numbers.
     ///
-    /// With another decoder, members have the order in which it lists them.
+    /// With another decoder, members have the order in which it lists them, and integers of more than 128 bits become
+    /// floats.
     ///
     /// - Throws: `DecodingError` if the decoder's value has no JSON equivalent.
     public init(from decoder: any Decoder) throws {
@@ -129,6 +130,8 @@ extension JSONValue: Codable {
             self = .string(value)
         } else if let value = try? container.decode(Int.self) {
             self = .number(JSONNumber(value))
+        } else if let wide = try? container.decode(Int128.self) {
+            self = .number(JSONNumber(wide))
         } else if let number = JSONNumber(try container.decode(Double.self)) {
             self = .number(number)
         } else {

@@ -88,4 +88,13 @@ import Testing
         #expect(try JSONDecoder().decode(JSONValue.self, from: data) == value)
         #expect(try value.decode(JSONValue.self) == value)
     }
+
+    @Test(arguments: [
+        "9223372036854775808", "-9223372036854775809", "18446744073709551617",
+        "170141183460469231731687303715884105727",
+    ])
+    func `of a JSONValue with another decoder keeps the digits of a wide integer`(text: String) throws {
+        let value = try JSONDecoder().decode(JSONValue.self, from: Data("[\(text)]".utf8))
+        #expect(value.array?.first?.number?.text == text)
+    }
 }
