@@ -67,6 +67,8 @@ final class CurlLoop {
     private func obey(_ command: CurlMailbox.Command) {
         switch command {
         case .start(let transfer):
+            // A cancellation may be faster than the start.
+            guard !transfer.isDecided else { return }
             let origin = transfer.request.url.origin
             hosts[origin, default: Host()].waiting.append(transfer)
             if let deadline = transfer.deadline { lookAgain(at: deadline) }

@@ -21,10 +21,13 @@ final class CurlTransfer: Sendable {
         body.onRoom { [weak self] in if let self { mailbox.post(.resume(self)) } }
     }
 
+    /// Whether the head has arrived, or the transfer has ended without one.
+    var isDecided: Bool { head.value != nil }
+
     /// Starts the request and waits for the head of its response.
     func start() async throws -> CurlHead {
         try await withTaskCancellationHandler {
-            if head.value == nil, !mailbox.post(.start(self)) {
+            if !isDecided, !mailbox.post(.start(self)) {
                 end(.failure(TransportError(.failed, "curl could not be started, or the client is closed")))
             }
             return try await head.get().get()

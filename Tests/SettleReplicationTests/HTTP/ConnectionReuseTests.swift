@@ -200,6 +200,29 @@ import Testing
         #expect(error?.code == .timedOut)
     }
 
+    #if os(Linux) && !SETTLE_APPLE
+    @Test func `a request that was cancelled before it started is not sent`() async throws {
+        let heads = Guarded<[String]>([])
+        let server = try RawServer { peer in
+            while let request = try peer.readRequest() {
+                heads.withLock { $0.append(String(request.head.prefix(9))) }
+                try Self.answer(peer)
+            }
+        }
+        var options = TransportOptions()
+        options.connectionsPerHost = 1
+        let mailbox = CurlMailbox()
+        CurlThread.start(mailbox, options)
+        defer { mailbox.post(.close) }
+        let late = CurlTransfer(HTTPRequest("GET", try HTTPURL(server.url + "/late")), mailbox: mailbox)
+        late.cancel()
+        #expect(mailbox.post(.start(late)))
+        let next = CurlTransfer(HTTPRequest("GET", try HTTPURL(server.url + "/next")), mailbox: mailbox)
+        #expect(try await next.start().status == 200)
+        #expect(heads.withLock(\.self) == ["GET /next"])
+    }
+    #endif
+
     @Test func `bodies are sent compressed, unless this is off`() async throws {
         let head = Promise<String>()
         let server = try RawServer { peer in
