@@ -12,11 +12,11 @@ package struct ChangesPage: Sendable, Hashable {
     /// The number of documents that a filter of this process rejected.
     package var filtered: Int
 
-    /// Creates a page.
+    /// Creates a page. Peers may claim any number of pending changes, so it is bounded for arithmetic.
     package init(changes: [ChangedDocument], last: PeerSequence, pending: Int? = nil, filtered: Int = 0) {
         self.changes = changes
         self.last = last
-        self.pending = pending
+        self.pending = pending.map { min(max($0, 0), 1 << 40) }
         self.filtered = filtered
     }
 }

@@ -23,6 +23,15 @@ import Testing
         #expect(revision.bytesToWrite == .max)
     }
 
+    @Test(arguments: [Int.max, Int.max / 2, Int.min])
+    func `a flow continues after any number of pending changes that a peer claims`(claimed: Int) {
+        var flow = Flow(FlowSettings(start: .start, end: PeerSequence(.string("9-x"))))
+        _ = flow.handle(.begin, jitter: 0)
+        let page = ChangesPage(changes: [], last: PeerSequence(.string("1-x")), pending: claimed)
+        let actions = flow.handle(.changes(1, .success(page)), jitter: 0)
+        #expect(!actions.isEmpty && flow.progress.total >= 0)
+    }
+
     @Test func `a ledger counts on from any number without overflow`() {
         let entry: JSONValue = [
             "id": "d", "kind": "refused", "reason": "", "attempts": .number(JSONNumber(Int.max)),
