@@ -23,7 +23,7 @@ extension Flow {
 
     /// Reads more changes while there is not enough work.
     private mutating func read(_ actions: inout [FlowAction]) {
-        let limit = max(1, settings.limits.changes)
+        let limit = settings.limits.changes
         guard !isReading, settings.isContinuous || !hasReachedEnd, unread.count + parked.count < limit,
             wanted.count / 2 < limit
         else { return }
@@ -44,9 +44,9 @@ extension Flow {
 
     /// Compares the next changes. Changes of documents that are already in progress wait.
     private mutating func compare(_ actions: inout [FlowAction]) -> Bool {
-        guard comparing < 2, !unread.isEmpty, wanted.count / 2 < max(1, settings.limits.revisions) else { return false }
+        guard comparing < 2, !unread.isEmpty, wanted.count / 2 < settings.limits.revisions else { return false }
         var rows: [FlowRow] = []
-        while rows.count < max(1, settings.limits.changes), let row = unread.popFirst() {
+        while rows.count < settings.limits.changes, let row = unread.popFirst() {
             if onTheWay.insert(row.change.id).inserted { rows.append(row) } else { park(row) }
         }
         guard !rows.isEmpty else { return false }
@@ -71,7 +71,7 @@ extension Flow {
     /// Fetches the next revisions, if there is memory for them and the target keeps up: what waits for it counts like a request that runs,
     /// since more would only take memory.
     private mutating func fetch(_ actions: inout [FlowAction]) -> Bool {
-        let (fetches, batch) = (max(1, settings.limits.fetches), max(1, settings.limits.revisions))
+        let (fetches, batch) = (settings.limits.fetches, settings.limits.revisions)
         guard fetching < fetches, !wanted.isEmpty, fetched.count + fetching * sizer.revisions < fetches * batch
         else { return false }
         let free = settings.limits.bytes - bytesOnTheWay
@@ -93,11 +93,11 @@ extension Flow {
 
     /// Stores fetched revisions in batches. While a batch is being stored, only a full batch is begun.
     private mutating func store(_ actions: inout [FlowAction]) -> Bool {
-        guard storing < max(1, settings.limits.stores), !fetched.isEmpty else { return false }
+        guard storing < settings.limits.stores, !fetched.isEmpty else { return false }
         guard storing == 0 || fetched.count >= sizer.revisions else { return false }
         var jobs: [FlowJob] = []
         var count = 0
-        while count < max(1, settings.limits.revisions), jobs.count < storeSearch.most, let job = fetched.popFirst() {
+        while count < settings.limits.revisions, jobs.count < storeSearch.most, let job = fetched.popFirst() {
             count += job.received.count
             jobs.append(job)
         }

@@ -77,6 +77,8 @@ struct Flow: Sendable {
     private var doneBefore = 0
 
     init(_ settings: FlowSettings, counts: ReplicationCounts = ReplicationCounts()) {
+        var settings = settings
+        settings.limits = settings.limits.bounded
         self.settings = settings
         self.counts = counts
         tracker = SequenceTracker(at: settings.start)

@@ -33,7 +33,8 @@ struct FlowSettings: Sendable {
     }
 }
 
-/// Limits on the work in progress of a replication. A limit below 1 counts as 1.
+/// Limits on the work in progress of a replication. A limit below 1 counts as 1, and a very high one as 2^30, or for
+/// bytes as 2^50.
 public struct BatchLimits: Sendable, Hashable {
     /// The number of changes that are read per request; 1000 by default.
     public var changes = 1000
@@ -48,6 +49,15 @@ public struct BatchLimits: Sendable, Hashable {
 
     /// Creates limits with the defaults.
     public init() {}
+
+    /// The limits within numbers that a flow can calculate with, at least 1.
+    var bounded: BatchLimits {
+        func number(_ limit: Int) -> Int { min(max(limit, 1), 1 << 30) }
+        var copy = self
+        (copy.changes, copy.revisions, copy.bytes) = (number(changes), number(revisions), min(max(bytes, 1), 1 << 50))
+        (copy.fetches, copy.stores) = (number(fetches), number(stores))
+        return copy
+    }
 }
 
 /// When failed calls are retried.

@@ -238,8 +238,8 @@ struct FlowTests {
         #expect(world.target.count == 400)
     }
 
-    @Test(arguments: [0, -1])
-    func `with limits below one everything is replicated, one at a time`(limit: Int) throws {
+    @Test(arguments: [.min, -1, 0, .max] as [Int])
+    func `with limits of any size everything is replicated`(limit: Int) throws {
         var settings = FlowSettings(start: .start, end: PeerSequence(.number(JSONNumber(20))))
         (settings.limits.changes, settings.limits.revisions) = (limit, limit)
         (settings.limits.fetches, settings.limits.stores, settings.limits.bytes) = (limit, limit, limit)
