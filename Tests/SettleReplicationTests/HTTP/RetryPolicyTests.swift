@@ -21,6 +21,16 @@ import Testing
         #expect(policy.delay(after: .max, jitter: 0, retryAfter: nil) == .seconds(60))
     }
 
+    @Test func `delays of any length can be doubled`() {
+        var policy = ReplicationRetryPolicy()
+        policy.firstDelay = .seconds(Int64.max)
+        #expect(policy.delay(after: 30, jitter: 0, retryAfter: nil) == .seconds(300))
+        policy.maximumDelay = .seconds(Int64.max)
+        #expect(policy.delay(after: 30, jitter: 0, retryAfter: nil) >= .seconds(1 << 39))
+        policy.firstDelay = .seconds(Int64.min)
+        #expect(policy.delay(after: 30, jitter: 0, retryAfter: nil) == .zero)
+    }
+
     @Test func `a server's delay counts when it is longer, up to a day`() {
         let policy = ReplicationRetryPolicy()
         let delay = { (wish: Duration) in policy.delay(after: 1, jitter: 0, retryAfter: wish) }
