@@ -32,7 +32,7 @@ public final class URLSessionTransport: HTTPTransport {
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        configuration.httpMaximumConnectionsPerHost = max(1, options.connectionsPerHost)
+        configuration.httpMaximumConnectionsPerHost = options.connections
         #if canImport(FoundationNetworking)
         session = URLSession(configuration: configuration, delegate: feed, delegateQueue: nil)
         #else

@@ -35,6 +35,9 @@ public struct TransportOptions: Sendable {
 
     /// Creates options with the defaults.
     public init() {}
+
+    /// The maximum number of connections to one host and port, within numbers that a client can calculate with.
+    var connections: Int { min(max(connectionsPerHost, 1), 1 << 20) }
 }
 
 // MARK: - HTTPProxy

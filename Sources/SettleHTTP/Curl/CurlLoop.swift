@@ -29,7 +29,7 @@ final class CurlLoop {
         self.multi = multi
         self.mailbox = mailbox
         self.options = options
-        let limit = max(1, options.connectionsPerHost)
+        let limit = options.connections
         settle_curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, limit)
         // Otherwise the number of cached connections would shrink with the number of transfers.
         settle_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(32, 2 * limit))
@@ -86,7 +86,7 @@ final class CurlLoop {
 
     /// Starts waiting transfers of a host, up to the limit.
     private func startWaiting(_ origin: String) {
-        while let host = hosts[origin], host.running < max(1, options.connectionsPerHost), !host.waiting.isEmpty {
+        while let host = hosts[origin], host.running < options.connections, !host.waiting.isEmpty {
             guard let transfer = hosts[origin]?.waiting.removeFirst() else { return }
             start(transfer, origin)
         }

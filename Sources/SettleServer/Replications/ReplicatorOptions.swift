@@ -109,7 +109,7 @@ final class TargetPolicy: Sendable {
     private func clientOptions(refusesPrivate: Bool) -> TransportOptions {
         var client = TransportOptions()
         // A feed occupies its connection, and its job needs more connections at the same time.
-        client.connectionsPerHost = max(16, 4 * options.jobs)
+        client.connectionsPerHost = max(16, 4 * min(max(options.jobs, 0), 1 << 20))
         client.tls = options.tls
         // An allowed address must not redirect to one that is not allowed.
         client.redirects = 0

@@ -71,6 +71,17 @@ import Testing
         #expect(server.accepted == 1, "the connection was not used again")
     }
 
+    @Test(arguments: [.min, 0, .max] as [Int])
+    func `a client with any limit of connections sends requests`(limit: Int) async throws {
+        let server = try RawServer { peer in
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        }
+        var options = TransportOptions()
+        options.connectionsPerHost = limit
+        #expect(try await DefaultTransport(options).send(try request(server)).status == 200)
+    }
+
     @Test func `all values of a header are sent, in order`() async throws {
         let server = try RawServer { peer in
             guard let head = try peer.readRequest()?.head else { return }

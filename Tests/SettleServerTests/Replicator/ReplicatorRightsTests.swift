@@ -207,6 +207,15 @@ import Testing
         #expect(policy.problem(with: try HTTPURL("http://localhost/a"), isAdmin: false) != nil)
     }
 
+    @Test(arguments: [.min, 0, .max] as [Int])
+    func `a replicator with any limit of jobs has a client`(jobs: Int) throws {
+        var options = ReplicatorOptions()
+        options.jobs = jobs
+        let document = try ReplicationDocument(["source": "http://127.0.0.1/a", "target": "http://127.0.0.1/b"])
+        let client = try TargetPolicy(options).client(for: document, isAdmin: true)
+        #expect(client.options.connectionsPerHost >= 16)
+    }
+
     @Test(arguments: ["127.0.0.1", "localhost", "2130706433", "[::1]", "[::ffff:127.0.0.1]"])
     func `a client of the public network connects to no address of this machine`(_ host: String) async throws {
         let server = try LiveServer()
