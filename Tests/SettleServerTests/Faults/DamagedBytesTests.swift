@@ -92,11 +92,12 @@ import Testing
         scrubber.metrics.first { $0.path.last == name }?.values.first?.value ?? 0
     }
 
-    @Test func `a database that is not due is not opened again`() throws {
+    @Test(arguments: [.seconds(3600), .seconds(Int64.max)] as [Duration])
+    func `a database that is not due is not opened again`(interval: Duration) throws {
         let pool = DatabasePool(store: try DocumentStore(path: folder.path), limit: 8)
         for name in ["a", "b", "c"] { try pool.create(name) }
         let scrubber = Scrubber(
-            pool, Scrubber.Pace(interval: .seconds(3600), pauses: 0, look: .milliseconds(10)), log: nil)
+            pool, Scrubber.Pace(interval: interval, pauses: 0, look: .milliseconds(10)), log: nil)
         scrubber.start()
         defer { scrubber.stop() }
         waitUntil { number("scrub_databases", of: scrubber) == 3 }
