@@ -29,15 +29,13 @@ struct MultipartUpload {
     ///
     /// - Throws: ``PeerError`` if the server can't store anything at the moment.
     func send() async throws -> StoreOutcome {
-        let segments = self.segments
-        let length = segments.reduce(0) { $0 + $1.length }
         let body = MultipartBody(segments)
         var query: HTTPQuery = ["new_edits": "false"]
         if branching == .refused { query["conflicts"] = "refuse" }
         do {
             let response = try await calls.stream("PUT", .document(revision.id), query: query) {
                 $0.headers["Content-Type"] = "multipart/related; boundary=\"\(boundary)\""
-                $0.body = .stream(length: length) { body.open() }
+                $0.body = .stream(length: body.length) { body.open() }
             }
             _ = try await response.collect(limit: 1 << 20)
             return .stored
@@ -117,6 +115,9 @@ final class MultipartBody: Sendable {
     private let failed = Guarded<PeerError?>(nil)
 
     init(_ segments: [Segment]) { self.segments = segments }
+
+    /// The number of bytes. The source of an attachment may claim any length.
+    var length: Int64 { segments.reduce(Int64(0)) { $0.adding(clamped: $1.length) } }
 
     /// Why a source could not be read; `nil` if none failed.
     var failure: PeerError? { failed.withLock { $0 } }

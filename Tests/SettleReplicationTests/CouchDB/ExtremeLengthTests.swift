@@ -23,6 +23,18 @@ import Testing
         #expect(revision.bytesToWrite == .max)
     }
 
+    /// A source without bytes.
+    private struct Nothing: AttachmentSource {
+        func read(from offset: Int64, _ body: ([UInt8]) async throws -> Void) async throws {}
+    }
+
+    @Test func `the length of an upload is that of its parts, or the highest one`() {
+        let short = MultipartBody([.bytes([1, 2]), .source(Nothing(), length: 3)])
+        #expect(short.length == 5)
+        let long = MultipartBody([.bytes([1, 2]), .source(Nothing(), length: .max), .source(Nothing(), length: .max)])
+        #expect(long.length == .max)
+    }
+
     @Test(arguments: [Int.max, Int.max / 2, Int.min])
     func `a flow continues after any number of pending changes that a peer claims`(claimed: Int) {
         var flow = Flow(FlowSettings(start: .start, end: PeerSequence(.string("9-x"))))
