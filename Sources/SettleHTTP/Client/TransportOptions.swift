@@ -105,6 +105,7 @@ extension Duration {
     package var milliseconds: Int {
         let (seconds, attoseconds) = components
         guard seconds < 1 << 30 else { return 1 << 30 }
+        guard seconds >= 0 else { return 1 }
         return max(1, Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
     }
 }

@@ -177,6 +177,14 @@ import Testing
         #expect(response.status == 200 && response.headers.all("Set-Cookie") == cookies)
     }
 
+    @Test(arguments: [
+        (.seconds(Int64.min), 1), (.milliseconds(-5), 1), (.zero, 1), (.milliseconds(1500), 1500),
+        (.seconds(Int64.max), 1 << 30),
+    ] as [(Duration, Int)])
+    func `a time limit of any length has a number of milliseconds`(limit: Duration, milliseconds: Int) {
+        #expect(limit.milliseconds == milliseconds)
+    }
+
     @Test func `redirects use up the total time of a request`() async throws {
         var request = HTTPRequest("GET", try HTTPURL("http://h/a"))
         request.timeout = .seconds(60)
