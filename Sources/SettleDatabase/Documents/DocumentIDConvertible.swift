@@ -135,7 +135,7 @@ extension DocumentID {
     /// - Complexity: O(1).
     public static func unique() -> DocumentID {
         let now = WallTime.now()
-        let time = UInt64(now.seconds * 1000 + now.milliseconds) << 16
+        let time = UInt64(max(now.seconds * 1000 + now.milliseconds, 0)) << 16
         return DocumentID(
             unchecked: hexadecimal(time | UInt64(UInt16.random(in: .min ... .max)))
                 + hexadecimal(.random(in: .min ... .max)))
