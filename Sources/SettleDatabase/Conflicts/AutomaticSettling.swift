@@ -172,7 +172,7 @@ struct SettlingWorker: Sendable {
             if let interval {
                 group.addTask {
                     while true {
-                        try await Task.sleep(for: interval)
+                        try await Task.sleep(for: interval.bounded)
                         try await sweep()
                     }
                 }

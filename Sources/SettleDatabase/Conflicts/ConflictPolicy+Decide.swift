@@ -32,7 +32,7 @@ extension ConflictPolicy {
         let asking = Task { answer.fulfil(await Result.catching { try await checked(conflict, decide) }) }
         let limit = timeLimit.map { limit in
             Task {
-                try await Task.sleep(for: limit)
+                try await Task.sleep(for: limit.bounded)
                 answer.fulfil(.failure(NoAnswer.timedOut))
             }
         }

@@ -19,7 +19,7 @@ final class URLSessionEnd: Sendable {
         guard let timeout = request.timeout else { return }
         let message = "the request to \(request.url.authority) took longer than \(timeout)"
         let watch = Task { [weak self] in
-            guard (try? await Task.sleep(for: timeout)) != nil else { return }
+            guard (try? await Task.sleep(for: timeout.bounded)) != nil else { return }
             self?.end(TransportError(.timedOut, message))
         }
         state.withLock { $0.watch = watch }

@@ -122,6 +122,9 @@ extension Duration {
     /// The seconds, with their fraction.
     package var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 
+    /// The duration, at most a century. A task can't sleep until a time that has more seconds than 64 bits.
+    package var bounded: Duration { Swift.min(self, .seconds(3_155_760_000)) }
+
     /// The whole seconds, from 0 to a maximum that arithmetic can't overflow.
     package var wholeSeconds: Int { Int(Swift.min(Swift.max(components.seconds, 0), 1 << 40)) }
 }

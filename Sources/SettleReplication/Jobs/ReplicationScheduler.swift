@@ -205,7 +205,7 @@ extension ReplicationScheduler {
         _ delay: Duration, _ body: @escaping @Sendable (ReplicationScheduler, inout State) -> Void
     ) {
         Task { [weak self] in
-            try? await Task.sleep(for: delay)
+            try? await Task.sleep(for: delay.bounded)
             guard let self else { return }
             change { body(self, &$0) }
         }

@@ -43,7 +43,7 @@ extension FlowExecutor {
                 }
             case .wait(let id, let delay):
                 group.addTask {
-                    try? await clock.sleep(for: delay)
+                    try? await clock.sleep(for: delay.bounded)
                     return .flow(.time(id))
                 }
             case .report(let report): publish(report)

@@ -143,7 +143,7 @@ struct FlowExecutor {
             isTimerSet = true
             let (clock, interval) = (configuration.clock, configuration.checkpointInterval)
             group.addTask {
-                try? await clock.sleep(for: interval)
+                try? await clock.sleep(for: interval.bounded)
                 return .checkpointTime
             }
         }

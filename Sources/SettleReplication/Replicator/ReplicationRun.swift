@@ -243,7 +243,7 @@ struct ReplicationRun: Sendable {
     /// Waits until a retry is due, or until an event makes one worthwhile.
     private func pause(_ delay: Duration) async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { try? await configuration.clock.sleep(for: delay) }
+            group.addTask { try? await configuration.clock.sleep(for: delay.bounded) }
             group.addTask { _ = await orders.next() }
             if orders.isStopping { group.cancelAll() }
             await group.next()
