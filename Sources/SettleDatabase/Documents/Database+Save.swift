@@ -199,7 +199,7 @@ extension Database {
         var new = document
         while true {
             do { return try write(new) } catch let error as DatabaseError where error.code == .conflict {
-                guard let current = try current(document.id) else {
+                guard let current = try currentInConflict(document.id) else {
                     throw DatabaseError(.notFound, "\"\(document.id)\" was purged meanwhile")
                 }
                 let isMerged: Bool
@@ -212,6 +212,12 @@ extension Database {
             }
         }
     }
+
+    /// The state of a document that a failed write was in conflict with.
+    ///
+    /// It may be the state of another writer of the same commit, which readers don't see before that commit. A snapshot
+    /// of the caller never shows it. So it is read in a write.
+    func currentInConflict(_ id: DocumentID) throws -> Document? { try engine.hold { _ in try current(id) } }
 }
 
 extension SaveConflict {

@@ -126,13 +126,15 @@ extension Database {
             return try edit { try Self.delete(document, content, onConflict: conflict, with: $0) }
         case .merge(let handler):
             return try merging(document, handler) { new -> Document? in
-                do { return try edit { try Self.delete(new, content, onConflict: .fail, with: $0) } } catch let error
-                    as DatabaseError where error.code == .conflict && new.revision != nil
-                {
-                    // With ``DatabaseOptions/Reads/local`` it may be deleted here while a peer's edit waits.
-                    let current = try tree(of: new.id).flatMap(options.reads.current(in:))
-                    guard current?.isDeleted == true else { throw error }
-                    return nil
+                try edit { editor in
+                    do { return try Self.delete(new, content, onConflict: .fail, with: editor) } catch let error
+                        as DatabaseError where error.code == .conflict && new.revision != nil
+                    {
+                        // With ``DatabaseOptions/Reads/local`` it may be deleted here while a peer's edit waits.
+                        let current = try tree(of: new.id).flatMap(options.reads.current(in:))
+                        guard current?.isDeleted == true else { throw error }
+                        return nil
+                    }
                 }
             }
         }

@@ -283,9 +283,8 @@ extension Database {
             do { return (try save(mine, onConflict: .fail), isMerged) } catch let error as DatabaseError
                 where error.code == .conflict
             {
-                guard var current = try current(base.id), current.revision != mine.revision, try isKnown(base) else {
-                    throw error
-                }
+                guard var current = try currentInConflict(base.id), current.revision != mine.revision, try isKnown(base)
+                else { throw error }
                 if current.isDeleted {
                     guard conflict.isLastWriteWins else { throw try self.conflict(base) }
                     current.json = edited.json

@@ -1,3 +1,4 @@
+import Foundation
 import PostgresTesting
 import Settle
 import SettleTesting
@@ -145,5 +146,75 @@ import Testing
             #expect(try database.document("a")?["n"] == 32)
             #expect(try database.tree(of: "a")?.leaves.count == 1)
         }
+    }
+
+    @Test func `a handler gets the state of another writer of its commit, which no reader sees yet`() throws {
+        let seen = Log<JSONValue?>()
+        let stored = try saveInSharedCommit { database, read in
+            try database.save(
+                read,
+                onConflict: .merge { new, current in
+                    seen.add(current?["v"])
+                    new["merged"] = current?["v"]
+                    return true
+                })
+        }
+        #expect(seen.values == [2])
+        #expect(stored == ["v": 1, "merged": 2])
+    }
+
+    @Test func `a model is merged with the state of another writer of its commit, which no reader sees yet`() throws {
+        struct Item: Codable {
+            var v: Int
+            var w: Int?
+        }
+        let stored = try saveInSharedCommit { database, _ in
+            var item = try #require(try database.document("a", as: Item.self))
+            item.w = 3
+            try database.save(item)
+        }
+        #expect(stored == ["v": 2, "w": 3])
+    }
+
+    /// Saves a document after another writer of the same commit has changed it. The commit stays open until the save
+    /// waits again, or has ended.
+    ///
+    /// - Parameter save: Saves the document, which it gets as it was read before the change.
+    /// - Returns: What is stored then.
+    private func saveInSharedCommit(
+        _ save: @escaping @Sendable (_ database: Database, _ read: Document) throws -> Void
+    ) throws -> JSONValue? {
+        let folder = try TemporaryFolder()
+        let storage = try SQLiteStorage.file(folder("a.sqlite"))
+        let engine = try #require(storage as? SQLiteEngine)
+        let database = try Database.make(on: engine)
+        defer {
+            database.close()
+            withExtendedLifetime(folder) {}
+        }
+        let read = try database.add("a")
+        let (hasBegun, ended) = (DispatchSemaphore(value: 0), Log<Bool>())
+        onThreads(3) { thread in
+            switch thread {
+            case 0:
+                _ = try? database.transaction {
+                    hasBegun.signal()
+                    try database.set("a", "v", 2)
+                    waitUntil("the other writers wait for their turns") { engine.waitingWrites == 2 }
+                }
+            case 1:
+                hasBegun.wait()
+                ended.add((try? save(database, read)) != nil)
+            default:
+                waitUntil("the save waits for its turn") { engine.waitingWrites == 1 }
+                _ = try? database.transaction {
+                    waitUntil("the save waits again, or has ended") {
+                        engine.waitingWrites == 1 || !ended.values.isEmpty
+                    }
+                }
+            }
+        }
+        #expect(ended.values == [true])
+        return try database.document("a")?.json
     }
 }
