@@ -34,6 +34,8 @@ public final class AttachmentWriter {
     /// The same writer, if it continues an unfinished download.
     private var resumed: (any ResumableBlobWriter)?
     private var isFinished = false
+    /// Whether a piece was lost. The digests then have bytes that the stored content may lack.
+    private var hasFailed = false
 
     init(store: BlobStore, contentType: String, encoding: DocumentAttachment.Encoding?) throws {
         self.store = store
@@ -87,16 +89,24 @@ public final class AttachmentWriter {
 
     /// Writes the next piece of the content: `Data`, `[UInt8]`, or other bytes.
     ///
-    /// - Throws: ``DatabaseError`` with code `diskFull` or `inputOutput`; `invalid` after ``finish(name:)``, and
-    ///   for bytes that are declared as gzip but are not.
+    /// If it throws, a part of the piece may be written, and the content can't be continued: begin it again with a new
+    /// writer.
+    ///
+    /// - Throws: ``DatabaseError`` with code `diskFull` or `inputOutput`; `invalid` after ``finish(name:)`` or an
+    ///   earlier error, and for bytes that are declared as gzip but are not.
     public func write(_ bytes: some ContiguousBytes) throws {
         try bytes.withUnsafeBytes { try write(raw: $0) }
     }
 
     private func write(raw bytes: UnsafeRawBufferPointer) throws {
-        guard !isFinished else { throw Self.alreadyFinished }
-        length += Int64(bytes.count)
-        if let gzip { try gzip.process(bytes, isLast: false, emit: keep) } else { try keep(bytes) }
+        try checkIsOpen()
+        do {
+            length += Int64(bytes.count)
+            if let gzip { try gzip.process(bytes, isLast: false, emit: keep) } else { try keep(bytes) }
+        } catch {
+            hasFailed = true
+            throw error
+        }
     }
 
     /// Finishes the content.
@@ -104,12 +114,12 @@ public final class AttachmentWriter {
     /// - Parameter name: The attachment's name in the document.
     /// - Returns: The attachment, to be attached to a document of the same database.
     /// - Throws: ``DatabaseError`` with code `diskFull`, `inputOutput`, or `invalid` for a name that starts with an
-    ///   underscore, or for a content that is declared as gzip and can't be expanded.
+    ///   underscore, for a content that is declared as gzip and can't be expanded, or if a piece could not be written.
     public func finish(name: String) throws -> DocumentAttachment {
         guard name.utf8.first != UInt8(ascii: "_") else {
             throw DatabaseError(.invalid, "\"\(name)\" can't name an attachment: it starts with _")
         }
-        guard !isFinished else { throw Self.alreadyFinished }
+        try checkIsOpen()
         isFinished = true
         try gzip?.process(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true, emit: keep)
         try check?.finish()
@@ -130,8 +140,17 @@ public final class AttachmentWriter {
             pending: PendingBlob(record, pin, finished?.pin))
     }
 
-    private static var alreadyFinished: DatabaseError {
-        DatabaseError(.invalid, "the attachment was finished already; begin another with a new writer")
+    /// Checks that bytes can still be added.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid`.
+    private func checkIsOpen() throws {
+        guard !isFinished else {
+            throw DatabaseError(.invalid, "the attachment was finished already; begin another with a new writer")
+        }
+        guard !hasFailed else {
+            throw DatabaseError(
+                .invalid, "a piece of the attachment could not be written; begin it again with a new writer")
+        }
     }
 
     /// Stores a piece: in memory while the content is small, later in the storage of large contents.

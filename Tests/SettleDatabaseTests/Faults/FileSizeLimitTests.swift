@@ -64,6 +64,27 @@ import Testing
         }
     }
 
+    @Test func `an attachment that lost a piece is never finished, not even with room`() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let database = try Database.create(folder.path("a"))
+            let piece = [UInt8](repeating: 1, count: 150_000)
+            let writer = try database.attachmentWriter(contentType: "video/mp4")
+            try writer.write(piece)
+            try FileSizeLimit.set(200_000)
+            let refused = code { try writer.write(piece) }
+            try FileSizeLimit.check(
+                refused == .diskFull || refused == .inputOutput, "refused: \(String(describing: refused))")
+            try FileSizeLimit.lift()
+            try FileSizeLimit.check(code { try writer.write(piece) } == .invalid, "no piece follows")
+            try FileSizeLimit.check(code { try writer.finish(name: "x") } == .invalid, "it is not finished")
+            let attachment = try database.makeAttachment("x", content: piece + piece)
+            try database.save(Document(id: "x", attachments: [attachment]), onConflict: .fail)
+            try FileSizeLimit.check(database.content(of: attachment) == piece + piece, "a new writer has all")
+            try FileSizeLimit.check(database.verify().problems == [], "sound with room")
+        }
+    }
+
     @Test func `compaction without space changes nothing`() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
