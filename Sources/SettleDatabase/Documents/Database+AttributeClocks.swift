@@ -45,12 +45,14 @@ extension DocumentEditor {
         return editor
     }
 
-    /// The body with the clocks of its changes against its parent, if the database stamps them; design documents are
-    /// unchanged.
+    /// The clock of an edit; `nil` if the database does not stamp changes, and for a design document.
+    func moment(of id: DocumentID) throws -> AttributeClock? { id.isDesign ? nil : try clocks?.tick(writer) }
+
+    /// The body with the clocks of its changes against its parent.
     func stamped(
-        _ body: DocumentBody, of id: DocumentID, on parent: RevisionID?, isDeleted: Bool, in record: DocumentRecord?
+        _ body: DocumentBody, at moment: AttributeClock, on parent: RevisionID?, isDeleted: Bool,
+        in record: DocumentRecord?
     ) throws -> DocumentBody {
-        guard let clocks, !id.isDesign, let moment = try clocks.tick(writer) else { return body }
         let others = try otherVersions(than: parent, in: record)
         let isRevived = parent.flatMap { record?.tree[$0]?.isDeleted } ?? false
         if !isDeleted, !isRevived, others.isEmpty {

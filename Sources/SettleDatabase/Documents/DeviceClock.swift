@@ -121,22 +121,26 @@ final class DeviceClock: Sendable {
         return stored.flatMap { $0.isOn ? $0 : nil }
     }
 
-    /// The clock of a change; `nil` if stamping is off.
-    func tick(_ writer: any StorageWriter) throws -> AttributeClock? {
-        guard var stored = try stored(writer) else { return nil }
+    /// The clock of a change; `nil` if stamping is off. Once the change is written, ``reserve(_:_:)`` follows.
+    func tick(_ reader: any StorageReader) throws -> AttributeClock? {
+        guard let stored = try stored(reader) else { return nil }
         let wall = now()
-        let moment = state.withLock { state in
+        return state.withLock { state in
             var clock = state.clock ?? Self.clock(stored)
             defer { state.clock = clock }
             return clock.tick(wall: wall, server: state.serverTime)
         }
-        guard let moment else { return nil }
+    }
+
+    /// Reserves the time of a change that was written, unless it is reserved. A refused change reserves nothing: a
+    /// write that fails after it has changed something also fails the transaction around it.
+    func reserve(_ moment: AttributeClock, _ writer: any StorageWriter) throws {
         // The reservation can also be lowered: a server's time may show that it was far ahead.
-        if moment.milliseconds >= stored.reserved || moment.milliseconds + Self.ahead < stored.reserved {
-            stored.reserved = moment.milliseconds + Self.ahead
-            try writer.setSetting(Self.setting, to: stored.text)
-        }
-        return moment
+        guard var stored = try stored(writer),
+            moment.milliseconds >= stored.reserved || moment.milliseconds + Self.ahead < stored.reserved
+        else { return }
+        stored.reserved = moment.milliseconds + Self.ahead
+        try writer.setSetting(Self.setting, to: stored.text)
     }
 
     /// Advances the clock past the clocks of a replicated revision.

@@ -70,7 +70,10 @@ struct DocumentEditor {
             throw DatabaseError(.invalid, "\"\(id)\" has reached the highest generation there is")
         }
         try wanted.body.check(of: id)
-        let body = try stamped(wanted.body, of: id, on: parent, isDeleted: isDeleted, in: record)
+        let moment = try moment(of: id)
+        let body =
+            try moment.map { try stamped(wanted.body, at: $0, on: parent, isDeleted: isDeleted, in: record) }
+            ?? wanted.body
         let before = wanted.attachments.isEmpty ? nil : try parent.flatMap { try content(of: $0, in: record) }
         let attachments = try settled(wanted.attachments, of: id, before: before, generation: generation)
         let signatures = attachments.map(\.signature)
@@ -87,6 +90,7 @@ struct DocumentEditor {
             try store(
                 edit, in: record ?? DocumentRecord(id: id, sequence: 0, tree: RevisionTree(), content: nil))
         }
+        if let moment { try clocks?.reserve(moment, writer) }
         return edit
     }
 

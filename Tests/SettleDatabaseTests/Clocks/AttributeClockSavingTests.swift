@@ -152,6 +152,31 @@ import Testing
         #expect(try #require(try device.moment("e", "b")) > deletion)
     }
 
+    @Test(arguments: Kinds.all)
+    func `a refused save does not fail the transaction around it, also if it is the first one in a second`(
+        kind: DatabaseKind
+    ) throws {
+        let device = try Device(kind)
+        let database = device.database
+        try device.set("taken", "v", 1, at: Device.noon)
+        device.time = Device.noon + 5000
+        try database.transaction {
+            #expect(code { try database.add("taken") } == .conflict)
+            try database.add("a")
+        }
+        database.addValidation("no x") { context in
+            if context.newRevision["x"] != nil { throw DocumentRejection() }
+        }
+        device.time = Device.noon + 10_000
+        try database.transaction {
+            #expect(code { try database.add("b", ["x": 1]) } == .refused)
+            try database.add("c")
+        }
+        #expect(try database.documents().map(\.id) == ["a", "c", "taken"])
+        #expect(try device.moment("a", "v")?.milliseconds == Device.noon + 5000)
+        #expect(try device.moment("c", "v")?.milliseconds == Device.noon + 10_000)
+    }
+
     @Test func `a document that its clocks make too large is refused`() throws {
         var options = DatabaseOptions.quiet
         options.attributeClocks = true
