@@ -77,14 +77,20 @@ struct DatabaseFiles: Sendable {
     /// The suffix of the folder's name while it is being removed.
     static let doomedSuffix = ".deleted"
 
+    /// The most bytes of a name in a file system.
+    private static let longestName = 255
+
     /// The folder's path while it is being removed: `NAME.settle.deleted`, also for a folder without `.settle`, whose
-    /// `NAME.deleted` may be another database.
-    private var doomed: String {
-        (folder.hasSuffix(DocumentStore.suffix) ? folder : folder + DocumentStore.suffix) + Self.doomedSuffix
+    /// `NAME.deleted` may be another database. Instead of a name that would be too long it is a random one.
+    private func doomedFolder() -> String {
+        let doomed = (name.hasSuffix(DocumentStore.suffix) ? name : name + DocumentStore.suffix) + Self.doomedSuffix
+        let random = SecureRandom.hexadecimal(bytes: 16) + DocumentStore.suffix + Self.doomedSuffix
+        return String(folder.dropLast(name.count)) + (doomed.utf8.count > Self.longestName ? random : doomed)
     }
 
     /// Removes the folder and its content. The folder is renamed first, so that a crash leaves no partial database.
     func remove() throws {
+        let doomed = doomedFolder()
         do {
             if FileManager.default.fileExists(atPath: doomed) { try FileManager.default.removeItem(atPath: doomed) }
             // The folder's entry is forced to the disk: a loss of power must not bring the database back, whole or in part.

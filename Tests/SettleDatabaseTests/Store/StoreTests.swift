@@ -50,6 +50,18 @@ import Testing
         #expect(try store.open(name).document("a") != nil)
     }
 
+    @Test func `a database whose folder has the longest name there is can be deleted`() throws {
+        let folder = try TemporaryFolder()
+        let store = try DocumentStore(path: folder.path)
+        // Each slash is three bytes of the folder's name.
+        let name = "a/b/c/d/e/f" + String(repeating: "g", count: 227)
+        #expect(DocumentStore.isName(name))
+        try store.create(name).add("a")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).map(\.utf8.count) == [255])
+        try store.delete(name)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    }
+
     @Test func `other files in the folder are not listed`() throws {
         let folder = try TemporaryFolder()
         let store = try DocumentStore(path: folder.path)
