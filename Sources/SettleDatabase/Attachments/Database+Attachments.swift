@@ -105,7 +105,10 @@ extension Database {
         guard case .file(let whole) = FileTarget(path) else {
             return try copy(reader, attachment.length, to: FileHandleWriter(path: path), progress)
         }
-        let unfinished = "\(whole).\(DocumentID.unique())"
+        // The file's own name may be as long as the file system allows, so only its beginning is used.
+        let destination = URL(fileURLWithPath: whole)
+        let name = String(decoding: destination.lastPathComponent.utf8.prefix(200), as: UTF8.self)
+        let unfinished = destination.deletingLastPathComponent().path + "/\(name).\(DocumentID.unique())"
         do {
             let target = try FileHandleWriter(path: unfinished)
             try copy(reader, attachment.length, to: target, progress)

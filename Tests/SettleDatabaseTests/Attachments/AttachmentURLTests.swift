@@ -63,6 +63,16 @@ import Testing
         #expect(try Data(contentsOf: url("empty")).isEmpty)
     }
 
+    @Test func `a file with a name as long as names may be is written and replaced`() throws {
+        let database = try Database.inMemory()
+        let attachment = try database.makeAttachment("x", content: bytes)
+        // Each of these characters has three bytes.
+        let name = String(repeating: "\u{5199}", count: 83) + ".jpg"
+        for _ in 0..<2 { try database.write(attachment, to: url(name)) }
+        #expect([UInt8](try Data(contentsOf: url(name))) == bytes)
+        #expect(try names == [name])
+    }
+
     @Test func `what can't be read or written is an error that names it, and leaves nothing`() throws {
         let database = try Database.inMemory()
         let attachment = try database.makeAttachment("x", content: bytes)
