@@ -93,7 +93,7 @@ extension Database {
 final class ExpirationTimer: Sendable {
     private struct Pending {
         var number = 0
-        /// The time at which the timer fires, in milliseconds since 1970; `nil` if it is not set.
+        /// The time at which the timer fires, by the system's clock; `nil` if it is not set.
         var time: Int64?
     }
 
@@ -102,17 +102,20 @@ final class ExpirationTimer: Sendable {
     private static let longest: Int64 = 24 * 3_600_000
 
     /// Sets a time in milliseconds since 1970, if no earlier one is set.
+    ///
+    /// The timer goes by the system's clock, which may be put forward or back, and goes on while the device sleeps.
     func set(for time: Int64, now: Int64, _ action: @escaping @Sendable () -> Void) {
-        let bounded = min(max(time, now), now + Self.longest)
+        let delay = min(max(time - now, 0), Self.longest)
+        let end = Date().milliseconds + delay
         let number: Int? = pending.withLock { pending in
-            if let earlier = pending.time, earlier <= bounded { return nil }
+            if let earlier = pending.time, earlier <= end { return nil }
             pending.number += 1
-            pending.time = bounded
+            pending.time = end
             return pending.number
         }
         guard let number else { return }
-        let delay = DispatchTimeInterval.milliseconds(Int(bounded - now))
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + delay) { [weak self] in
+        let deadline = DispatchWallTime.now() + .milliseconds(Int(delay))
+        DispatchQueue.global(qos: .utility).asyncAfter(wallDeadline: deadline) { [weak self] in
             if self?.fires(number) == true { action() }
         }
     }

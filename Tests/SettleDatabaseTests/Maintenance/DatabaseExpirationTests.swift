@@ -4,6 +4,8 @@ import Settle
 import SettleTesting
 import Testing
 
+@testable import SettleDatabase
+
 @Suite struct DatabaseExpirationTests {
     @Test(arguments: Kinds.all)
     func `expired documents are purged`(kind: DatabaseKind) throws {
@@ -70,6 +72,15 @@ import Testing
         try database.suspend()
         try database.resume()
         waitUntil("it is purged") { try database.tree(of: "a") == nil }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `a date is kept after the clock was put forward past the one set before`() {
+        let (timer, fired) = (ExpirationTimer(), Log<String>())
+        let year: Int64 = 365 * 86_400_000
+        timer.set(for: 3_600_000, now: 0) { fired.add("before") }
+        timer.set(for: year + 50, now: year) { fired.add("after") }
+        waitUntil("the timer fires") { fired.values == ["after"] }
+        withExtendedLifetime(timer) {}
     }
 
     @Test(arguments: Kinds.all)
