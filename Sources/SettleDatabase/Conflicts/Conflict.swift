@@ -106,7 +106,7 @@ public struct Conflict: Sendable {
         kind = tree.isConflicted ? .branches : .deletion
         leaves = try revisions.map { revision in
             if let leaf = try document(revision) { return leaf }
-            throw DatabaseError(.corrupt, "the content of \"\(record.id)\" at \(revision) is missing")
+            throw DatabaseError(.damagedDocument, "the content of \"\(record.id)\" at \(revision) is missing")
         }
         func isIncoming(_ leaf: Document) -> Bool {
             leaf.revision.flatMap { tree[$0]?.marks.contains(.incoming) } ?? false

@@ -7,7 +7,8 @@ extension Database {
     ///   - id: The document.
     ///   - kinds: The kinds to look for; by default both.
     /// - Returns: The current conflict.
-    /// - Throws: ``DatabaseError`` with code `invalid` for an invalid id, `corrupt`, `inputOutput` or `closed`.
+    /// - Throws: ``DatabaseError`` with code `invalid` for an invalid id, `damagedDocument`, `corrupt`, `inputOutput`
+    ///   or `closed`.
     /// - Complexity: O(*n* + *l*²) for a tree of *n* revisions with *l* leaves.
     public func conflict(
         of id: some DocumentIDConvertible, kinds: Set<ConflictKind> = Set(ConflictKind.allCases)
@@ -50,8 +51,9 @@ extension Database {
     ///   - policy: The rule; a rule that waits needs ``settle(_:asking:)``.
     /// - Returns: The result; `nothing` if the document was not in conflict (SEMANTICS 36, 76).
     /// - Throws: ``DatabaseError`` with code `resolverFailed` with the rule's error as cause, `timedOut`,
-    ///   `foreignDocument`, `invalid`, `attachmentMissing`, `refused` by a validation, `notFound` if the document
-    ///   does not exist or was purged (34). The conflict is then unchanged, and can be settled again (28, 31).
+    ///   `foreignDocument`, `invalid`, `attachmentMissing`, `refused` by a validation, `damagedDocument`, `notFound` if
+    ///   the document does not exist or was purged (34). The conflict is then unchanged, and can be settled again
+    ///   (28, 31).
     @discardableResult
     public func settle(_ id: some DocumentIDConvertible, using policy: ConflictPolicy) throws -> Settlement {
         try settle(id.ofDocument(), policy, early: nil)

@@ -120,6 +120,31 @@ import Testing
             ]).contains { $0.id == "x" })
     }
 
+    @Test func `a conflict with a lost content stays, and the other documents are settled and compacted`() throws {
+        let made = try Database.create(folder.path("b"))
+        for id in ["lost", "whole"] as [DocumentID] {
+            try made.insertReplicated([
+                peer(id, try path("1-c"), ["n": 1]), peer(id, try path("1-a"), ["n": 2]),
+                peer(id, try path("2-d", "a"), ["n": 3]), peer(id, try path("3-e", "d", "a"), ["n": 4]),
+            ])
+        }
+        made.close()
+        // Its first content kept apart is that of 1-a, its second that of the leaf 1-c.
+        try RawFile(path: folder.path("b/database.sqlite")).execute("DELETE FROM contents WHERE number = 2")
+        var options = DatabaseOptions()
+        let warnings = warnings
+        options.warn = { warnings.add($0) }
+        let database = try Database.open(folder.path("b"), options: options)
+        #expect(try database.problems().contains { $0 == "lost 1-c: its content is missing" })
+        let report = try database.settleAll(using: .mostRevisions)
+        #expect(report.settled == 1 && report.failures.map(\.documentID) == ["lost"])
+        #expect(report.failures.first?.error.code == .damagedDocument)
+        let result = try database.compact()
+        #expect(result.contents >= 2)
+        #expect(warnings.values.contains { $0.contains("\"lost\"") })
+        #expect(try database.conflictedDocumentIDs() == ["lost"])
+    }
+
     @Test func `storage refuses a number that could not be read back`() throws {
         let database = try Database.plain()
         let good = try database.makeAttachment("f", content: [1])
