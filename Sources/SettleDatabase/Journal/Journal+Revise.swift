@@ -64,7 +64,7 @@ extension Journal {
             var late = JournalEntry(
                 documentID: id, revision: server.history.revision, old: content, new: current,
                 time: database.options.now())
-            late.number = cache.nextNumber(for: id)
+            late.number = try cache.nextNumber(for: id)
             try editor.writer.put(.journal(StoredJournalEntry(late)))
             entries = [late]
         } else {

@@ -34,7 +34,7 @@ struct JournalRecorder {
             return isKept ? .kept : .given(content.withoutClocks)
         }
         let entry = StoredJournalEntry(
-            number: cache.nextNumber(for: record.id), documentID: record.id, revision: edit.revision,
+            number: try cache.nextNumber(for: record.id), documentID: record.id, revision: edit.revision,
             old: content(contents.old, isKept: keepsOld), new: content(contents.new, isKept: keepsNew), time: now())
         try editor.writer.put(.journal(entry))
         let (operation, id) = (PendingCache.Operation(entry), record.id)
@@ -95,7 +95,7 @@ struct JournalRecorder {
             guard !base.isSame(as: now) else { return false }
             let entry = StoredJournalEntry(
                 JournalEntry(
-                    number: cache.nextNumber(for: record.id), documentID: record.id, revision: last, old: base,
+                    number: try cache.nextNumber(for: record.id), documentID: record.id, revision: last, old: base,
                     new: now,
                     time: Date(milliseconds: self.now())))
             try editor.writer.put(.journal(entry))

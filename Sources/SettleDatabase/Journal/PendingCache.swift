@@ -87,11 +87,15 @@ final class PendingCache: Sendable {
     }
 
     /// The number for the next entry. Each is assigned only once while the database is open.
-    func nextNumber(for id: DocumentID) -> Int64 {
-        state.withLock { state in
-            state.lastNumber += 1
-            state.given.append((id, state.lastNumber))
-            return state.lastNumber
+    ///
+    /// - Throws: ``DatabaseError`` with code `corrupt` if there is none.
+    func nextNumber(for id: DocumentID) throws -> Int64 {
+        try state.withLock { state in
+            let (number, isPastEnd) = state.lastNumber.addingReportingOverflow(1)
+            guard !isPastEnd else { throw DatabaseError(.corrupt, "the number of an operation is past all numbers") }
+            state.lastNumber = number
+            state.given.append((id, number))
+            return number
         }
     }
 

@@ -155,16 +155,25 @@ package enum PurgeLog {
 
     /// Records a purge, in the transaction that does it.
     static func record(_ id: DocumentID, with writer: any StorageWriter) throws {
-        let number = (try writer.setting(counter).flatMap { Int64($0) } ?? 0) + 1
+        let number = try next(counter, writer)
         try writer.setSetting(name(number), to: id.string)
-        try writer.setSetting(name(number - kept), to: nil)
+        try writer.setSetting(name(number &- kept), to: nil)
         try writer.setSetting(counter, to: String(number))
     }
 
     /// Counts a request to purge a document, whether or not the document existed: CouchDB's `purge_seq`.
     static func countRequest(with writer: any StorageWriter) throws {
-        let count = try writer.setting(requests).flatMap { Int64($0) } ?? 0
-        try writer.setSetting(requests, to: String(count + 1))
+        try writer.setSetting(requests, to: String(next(requests, writer)))
+    }
+
+    /// The number after the one in a setting.
+    ///
+    /// - Throws: ``DatabaseError`` with code `corrupt` if there is none.
+    private static func next(_ setting: String, _ writer: any StorageWriter) throws -> Int64 {
+        let count = try writer.setting(setting).flatMap { Int64($0) } ?? 0
+        let (number, isPastEnd) = count.addingReportingOverflow(1)
+        guard !isPastEnd else { throw DatabaseError(.corrupt, "the number of purges is past all numbers") }
+        return number
     }
 
     /// The number of requests to purge a document.
@@ -181,7 +190,7 @@ package enum PurgeLog {
     package static func purged(after seen: Int64, in database: Database) throws -> [DocumentID]? {
         try database.snapshot {
             let count = try count(in: database)
-            guard seen <= count, count - seen <= kept else { return nil }
+            guard seen >= 0, seen <= count, count - seen <= kept else { return nil }
             guard seen < count else { return [] }
             var ids: [DocumentID] = []
             for number in seen + 1...count {

@@ -31,8 +31,8 @@ struct IDCounts {
         let (first, last) = try (border(of: low), border(of: high))
         if first.start == last.start { return try entries(kind, from: low, to: high) }
         let whole = try last.before &- first.before &+ difference(from: first.start, to: last.start)
-        return try kind.number(in: whole) + entries(kind, from: last.start, to: high)
-            - entries(kind, from: first.start, to: low)
+        return try kind.number(in: whole) &+ entries(kind, from: last.start, to: high)
+            &- entries(kind, from: first.start, to: low)
     }
 
     /// The start of the range that contains an id, and the sums of all ranges before it.
@@ -139,9 +139,9 @@ extension IDCounts {
             let next = index + 1 < ranges.count ? ranges[index + 1].0 : end
             let inside = changes.prefix { $0.id.precedes(next) }
             changes = changes.dropFirst(inside.count)
-            let size = inside.reduce(range.1) { $0 + $1.number }
+            let size = inside.reduce(range.1) { $0 &+ $1.number }
             if left < size { return (range.0, next, left) }
-            left -= size
+            left &-= size
         }
         return nil
     }
@@ -163,7 +163,7 @@ extension DocumentKind {
     func number(in counts: KindCounts) -> Int64 {
         switch self {
         case .any: counts.wrappedSum()
-        case .live: counts.wrappedSum() - counts[Int(RecordFlags.deleted.rawValue)]
+        case .live: counts.wrappedSum() &- counts[Int(RecordFlags.deleted.rawValue)]
         case .flagged(let flags): counts[Int(flags.rawValue)]
         }
     }
@@ -191,7 +191,7 @@ extension IDCounts {
                     sums &+= change.difference
                     rest.removeFirst()
                 }
-                guard sums.min() >= 0 else { return false }
+                guard sums.min() >= 0, sums.max() <= CountSizes.maximum else { return false }
                 try set(level, start, sums)
                 if level == 0, sums.wrappedSum() > sizes.capacity { full.append((start, sums.wrappedSum())) }
             }

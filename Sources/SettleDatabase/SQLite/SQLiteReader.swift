@@ -100,10 +100,12 @@ class SQLiteReader: SkippingReader {
 
     func count(_ scan: DocumentScan) throws -> Int {
         try prepareCounts()
-        switch scan.part {
-        case .changes(let range): return try sequenceCounts.count(in: range)
-        case .documents(let range, let kind): return try Int(idCounts().count(kind, from: range.low, to: range.high))
-        }
+        let number =
+            switch scan.part {
+            case .changes(let range): try sequenceCounts.count(in: range)
+            case .documents(let range, let kind): try idCounts().count(kind, from: range.low, to: range.high)
+            }
+        return Int(min(max(number, 0), CountSizes.maximum))
     }
 
     /// The id of a live document by its place, from the sums.
@@ -113,7 +115,7 @@ class SQLiteReader: SkippingReader {
         let inside = try counts.count(.live, from: range.low, to: range.high)
         guard place >= 0, place < inside else { return nil }
         let before = try counts.count(.live, from: [], to: range.low)
-        return try counts.liveID(at: before + (range.descending ? inside - 1 - Int64(place) : Int64(place)))
+        return try counts.liveID(at: before &+ (range.descending ? inside - 1 - Int64(place) : Int64(place)))
     }
 
     /// Brings the sums up to date before they are read. A reader finds them so.

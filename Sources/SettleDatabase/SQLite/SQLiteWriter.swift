@@ -245,7 +245,7 @@ extension SQLiteWriter {
     /// Adds the documents of whole buckets to the sums.
     func sealCounts() throws {
         let (start, end) = try (sealedSequence(), sequenceCounts.lastEnd(through: lastSequence.number))
-        guard end >= start else { return try rebuildCounts() }
+        guard start >= 0, end >= start else { return try rebuildCounts() }
         guard end > start else { return }
         let documents = try sequenceCounts.written(after: start, through: end)
         guard try sequenceCounts.remove(documents.compactMap { $0.counted?.sequence }) else {
@@ -258,7 +258,7 @@ extension SQLiteWriter {
 
     /// Seals if a transaction has changed many documents, so that the next such transaction has only few to read.
     func sealIfMany() throws {
-        if try lastSequence.number - sealedSequence() >= Self.maximumUnsealedSequences { try sealCounts() }
+        if try lastSequence.number &- sealedSequence() >= Self.maximumUnsealedSequences { try sealCounts() }
     }
 
     /// The counted state of a document before it is removed or gets another tree at the same sequence.

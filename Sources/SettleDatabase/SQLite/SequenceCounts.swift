@@ -42,17 +42,17 @@ struct SequenceCounts {
     /// The number of documents whose sequences are in a range.
     ///
     /// - Complexity: O(log *n*) in the newest sequence.
-    func count(in range: SequenceRange) throws -> Int {
+    func count(in range: SequenceRange) throws -> Int64 {
         let (after, through) = (max(range.after.number, 0), range.through.number)
         guard after < through else { return 0 }
         let sealed = try sealed()
         let (low, high) = (min(lastEnd(through: after), sealed), min(lastEnd(through: through), sealed))
-        if low == high { return Int(try rows(after: after, through: through)) }
+        if low == high { return try rows(after: after, through: through) }
         let left = try written(after: sealed).count {
             $0.counted.map { $0.sequence > low && $0.sequence <= high } ?? false
         }
-        let whole = try sum(through: high) - sum(through: low) - Int64(left)
-        return try Int(whole + rows(after: high, through: through) - rows(after: low, through: after))
+        let whole = try sum(through: high) &- sum(through: low) &- Int64(left)
+        return try whole &+ rows(after: high, through: through) &- rows(after: low, through: after)
     }
 
     private func rows(after first: Int64, through last: Int64) throws -> Int64 {
@@ -73,7 +73,7 @@ struct SequenceCounts {
             sum.bind(1, level)
             sum.bind(2, position >> shift)
             sum.bind(3, end >> shift)
-            total += try sum.first { $0.integer(0) } ?? 0
+            total &+= try sum.first { $0.integer(0) } ?? 0
             position = (end >> shift) << shift
         }
         return total
@@ -193,4 +193,6 @@ struct CountSizes {
     var capacity: Int64 = 1024
     /// The maximum number of ranges of a level in one of the next.
     var fan: Int64 = 512
+    /// The maximum number of documents. The sums of a damaged file may be any numbers.
+    static let maximum: Int64 = 1 << 56
 }

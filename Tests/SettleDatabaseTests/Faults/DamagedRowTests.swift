@@ -78,6 +78,26 @@ import Testing
         #expect(throws: DatabaseError.self) { try database.saveLocalDocument("_local/a", body: ["n": 2]) }
     }
 
+    @Test(arguments: ["purges", "purge_requests"])
+    func `a number of purges out of range is an error of the next purge, not a crash`(setting: String) throws {
+        let database = try damaged(
+            "INSERT INTO settings VALUES(CAST('\(setting)' AS BLOB), '9223372036854775807')")
+        #expect(throws: DatabaseError.self) { try database.purge("bread") }
+        #expect(try database.document("bread") != nil)
+    }
+
+    @Test func `a number of an operation out of range is an error of the next operation, not a crash`() throws {
+        var options = DatabaseOptions()
+        options.journal = true
+        let sound = try Database.open(folder.path("a"), options: options)
+        try sound.save(Document(id: "new"), onConflict: .fail)
+        sound.close()
+        let database = try damaged("UPDATE journal SET number = 9223372036854775807")
+        #expect(throws: DatabaseError.self) { try database.save(Document(id: "newer"), onConflict: .fail) }
+        #expect(try database.document("newer") == nil)
+        #expect(database.journal?.count == 1)
+    }
+
     @Test(arguments: ["-9223372036854775808", "9223372036854775807"])
     func `an expiration date out of range has passed or not, like any other`(date: String) throws {
         let database = try damaged("UPDATE expirations SET at = \(date)")

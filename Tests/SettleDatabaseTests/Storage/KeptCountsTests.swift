@@ -202,6 +202,38 @@ import Testing
     }
 
     @Test(arguments: [
+        "UPDATE id_counts SET deleted = 9223372036854775807",
+        "UPDATE id_counts SET plain = 9223372036854775805",
+        "UPDATE id_counts SET plain = 5000000000000000000",
+        "UPDATE sequence_counts SET documents = 9223372036854775807 WHERE level = 0",
+        "UPDATE sequence_counts SET documents = -9223372036854775808 WHERE level = -1",
+    ])
+    func `counts that no file can have are no crash, and compaction makes them anew`(damage: String) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("a.sqlite")
+        func open() throws -> SQLiteEngine { try SQLiteEngine(path: path, durability: .normal, cacheBytes: 1 << 20) }
+        try SQLiteEngine.createIfMissing(path)
+        let sound = try open()
+        // The sums have the first 128 of them.
+        try Self.fill(sound, 130)
+        sound.close()
+        try SQLiteConnection(path: path).execute(damage)
+        let engine = try open()
+        defer { engine.close() }
+        #expect(try engine.maintain(.check).problems.count == 1)
+        try engine.snapshot { reader in
+            _ = try (reader.counts(), reader.count(.changes(SequenceRange())))
+            _ = try reader.liveID(at: 60, in: DocumentRange())
+        }
+        try engine.hold { writer in
+            for id in 130..<330 { _ = try writer.apply(.insert(Self.record(id))) }
+        }
+        _ = try engine.maintain(.reclaimSpace)
+        #expect(try engine.maintain(.check).problems == [])
+        #expect(try engine.read { try $0.counts() } == DocumentCounts(live: 297, deleted: 33))
+    }
+
+    @Test(arguments: [
         "DELETE FROM sequence_counts WHERE level = 0 AND bucket = 7",
         "UPDATE id_counts SET deleted = 0, plain = 0",
     ])
