@@ -43,8 +43,11 @@ extension Database {
             } catch let error as DatabaseError where error.code == .conflict { throw Self.unread(error) }
         case .lastWriteWins: return try overwrite(model, content, id)
         case .deletesWin:
-            guard try current(id)?.isDeleted != true else { throw Self.unread(try self.conflict(document)) }
-            return try overwrite(model, content, id)
+            // In a transaction no other writer can delete it after it was read.
+            return try transaction {
+                guard try current(id)?.isDeleted != true else { throw Self.unread(try self.conflict(document)) }
+                return try overwrite(model, content, id)
+            }
         case .branch, .merge: return Saved.read(try save(document, onConflict: conflict), else: model)
         }
     }

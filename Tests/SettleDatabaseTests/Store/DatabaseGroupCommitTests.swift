@@ -150,7 +150,8 @@ import Testing
 
     @Test func `a handler gets the state of another writer of its commit, which no reader sees yet`() throws {
         let seen = Log<JSONValue?>()
-        let stored = try saveInSharedCommit { database, read in
+        let change: @Sendable (Database) throws -> Void = { _ = try $0.set("a", "v", 2) }
+        let (isSaved, stored) = try saveInSharedCommit(after: change) { database, read in
             try database.save(
                 read,
                 onConflict: .merge { new, current in
@@ -159,7 +160,7 @@ import Testing
                     return true
                 })
         }
-        #expect(seen.values == [2])
+        #expect(isSaved && seen.values == [2])
         #expect(stored == ["v": 1, "merged": 2])
     }
 
@@ -168,22 +169,39 @@ import Testing
             var v: Int
             var w: Int?
         }
-        let stored = try saveInSharedCommit { database, _ in
+        let change: @Sendable (Database) throws -> Void = { _ = try $0.set("a", "v", 2) }
+        let (isSaved, stored) = try saveInSharedCommit(after: change) { database, _ in
             var item = try #require(try database.document("a", as: Item.self))
             item.w = 3
             try database.save(item)
         }
+        #expect(isSaved)
         #expect(stored == ["v": 2, "w": 3])
+    }
+
+    @Test func `a deletion wins over a plain model, also if no reader sees it before the save begins`() throws {
+        struct Item: Codable, Identifiable {
+            var id: String
+            var v: Int
+        }
+        let (isSaved, stored) = try saveInSharedCommit(after: { _ = try $0.delete("a") }) { database, _ in
+            try database.save(Item(id: "a", v: 3), onConflict: .deletesWin)
+        }
+        #expect(!isSaved)
+        #expect(stored == nil)
     }
 
     /// Saves a document after another writer of the same commit has changed it. The commit stays open until the save
     /// waits again, or has ended.
     ///
-    /// - Parameter save: Saves the document, which it gets as it was read before the change.
-    /// - Returns: What is stored then.
+    /// - Parameters:
+    ///   - change: The other writer's change.
+    ///   - save: Saves the document, which it gets as it was read before the change.
+    /// - Returns: Whether it was saved, and what is stored then.
     private func saveInSharedCommit(
+        after change: @escaping @Sendable (Database) throws -> Void,
         _ save: @escaping @Sendable (_ database: Database, _ read: Document) throws -> Void
-    ) throws -> JSONValue? {
+    ) throws -> (isSaved: Bool, stored: JSONValue?) {
         let folder = try TemporaryFolder()
         let storage = try SQLiteStorage.file(folder("a.sqlite"))
         let engine = try #require(storage as? SQLiteEngine)
@@ -199,7 +217,7 @@ import Testing
             case 0:
                 _ = try? database.transaction {
                     hasBegun.signal()
-                    try database.set("a", "v", 2)
+                    try change(database)
                     waitUntil("the other writers wait for their turns") { engine.waitingWrites == 2 }
                 }
             case 1:
@@ -214,7 +232,6 @@ import Testing
                 }
             }
         }
-        #expect(ended.values == [true])
-        return try database.document("a")?.json
+        return (ended.values == [true], try database.document("a")?.json)
     }
 }
