@@ -108,26 +108,28 @@ public typealias DocumentValidation = @Sendable (ValidationContext) throws -> Vo
 
 /// The validation functions of a database, by name.
 final class ValidationList: Sendable {
-    private let functions = Guarded<[String: DocumentValidation]>([:])
-    private let snapshot = Guarded<[(name: String, function: DocumentValidation)]>([])
+    /// The functions, sorted by their names.
+    private let functions = Guarded<[(name: String, function: DocumentValidation)]>([])
     /// Whether a function is registered. Each save checks this, so it takes no lock.
     private let hasFunctions = Atomic<Bool>(false)
 
     /// Registers a function under a name, replacing a previous one; `nil` removes it.
     func set(_ name: String, _ function: DocumentValidation?) {
-        let sorted = functions.withLock { functions in
-            functions[name] = function
-            return functions.sorted { $0.key < $1.key }.map { (name: $0.key, function: $0.value) }
+        functions.withLock { functions in
+            functions.removeAll { $0.name == name }
+            if let function {
+                let place = functions.firstIndex { name < $0.name } ?? functions.endIndex
+                functions.insert((name: name, function: function), at: place)
+            }
+            hasFunctions.store(!functions.isEmpty, ordering: .releasing)
         }
-        snapshot.withLock { $0 = sorted }
-        hasFunctions.store(!sorted.isEmpty, ordering: .releasing)
     }
 
     var isEmpty: Bool { !hasFunctions.load(ordering: .acquiring) }
 
     /// Calls the functions in the order of their names; the first refusal decides (SEMANTICS 124).
     func check(_ context: ValidationContext, warn: (String) -> Void) throws {
-        for (name, function) in snapshot.withLock({ $0 }) {
+        for (name, function) in functions.withLock({ $0 }) {
             do {
                 try function(context)
             } catch let refusal as DocumentRejection {
