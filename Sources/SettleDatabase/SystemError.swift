@@ -6,9 +6,12 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
+/// Whether an error of the system means that the disk, or a user's share of it, is full.
+func meansFull(_ number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
+
 /// An error of the system, with its message.
 package func systemError(_ doing: String, _ number: Int32 = errno) -> DatabaseError {
-    if number == ENOSPC || number == EDQUOT {
+    if meansFull(number) {
         return DatabaseError(.diskFull, "there is no room left while \(doing); free some and retry")
     }
     return DatabaseError(.inputOutput, "\(doing): \(String(cString: strerror(number)))")

@@ -123,9 +123,21 @@ enum SQLiteError {
     /// An error for a result code, with SQLite's own message.
     static func make(_ code: Int32, _ database: OpaquePointer?, _ doing: String) -> DatabaseError {
         let words = database.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
+        return make(code, words, system: database.map { sqlite3_system_errno($0) } ?? 0, doing)
+    }
+
+    /// An error for a result code.
+    ///
+    /// - Parameters:
+    ///   - code: The result code.
+    ///   - words: SQLite's message.
+    ///   - number: The error of the system that SQLite met last.
+    ///   - doing: What SQLite was asked to do.
+    /// - Returns: The error.
+    static func make(_ code: Int32, _ words: String, system number: Int32, _ doing: String) -> DatabaseError {
         switch code & 0xFF {
         case SQLITE_FULL: return DatabaseError(.diskFull, "there is no room left on the disk; free some and retry")
-        case SQLITE_IOERR where systemErrorIsNoSpace(database):
+        case SQLITE_IOERR where meansFull(number):
             return DatabaseError(.diskFull, "there is no room left on the disk; free some and retry")
         case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY, SQLITE_AUTH:
             return DatabaseError(.inputOutput, "the system refused while \(doing): \(words) (SQLite \(code))")
@@ -139,9 +151,4 @@ enum SQLiteError {
 
     /// The error for rows that are not in the order of their index.
     static var outOfOrder: DatabaseError { DatabaseError(.corrupt, "an index of the database file is damaged") }
-
-    private static func systemErrorIsNoSpace(_ database: OpaquePointer?) -> Bool {
-        guard let database else { return false }
-        return sqlite3_system_errno(database) == 28
-    }
 }

@@ -53,6 +53,17 @@ import Testing
         try expectUsable(["milk"])
     }
 
+    @Test(arguments: [ENOSPC, EDQUOT])
+    func `a disk, or a user's share of it, that is full is the same error from SQLite and from the system`(
+        number: Int32
+    ) {
+        // SQLite reports a full disk itself, and a user's share as an error of writing (SQLITE_IOERR_WRITE).
+        let written: Int32 = 778
+        #expect(SQLiteError.make(written, "disk I/O error", system: number, "writing").code == .diskFull)
+        #expect(SQLiteError.make(written, "disk I/O error", system: EIO, "writing").code == .inputOutput)
+        #expect(systemError("writing", number).code == .diskFull)
+    }
+
     @Test func `a small write that needs no space succeeds`() throws {
         try setMaximumPageCount(1)
         #expect(throws: DatabaseError.self) { try database.save(large("one"), onConflict: .fail) }
