@@ -41,16 +41,21 @@ final class FolderRecord: ServerRecord {
 
     func write(_ bytes: [UInt8], replacing version: Int64?) throws -> Int64? {
         // If the file is a symbolic link, its target is replaced and the link stays.
-        guard case .file(let whole) = FileTarget(path) else { throw failure("can't replace") }
+        guard case .file(let whole) = FileTarget(path) else {
+            throw DatabaseError(.inputOutput, "can't replace \(place): it is not a regular file")
+        }
         let temporary = whole + ".new"
+        // A process that was killed may have left one that others can read.
         unlink(temporary)
-        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw failure("can't write") }
-        let isWritten = bytes.withUnsafeBytes { systemWrite(file, $0.baseAddress, $0.count) } == bytes.count
-        let isKept = isWritten && DurableWrite.force(file) == 0
-        close(file)
-        guard isKept else { throw failure("can't write") }
-        try renameDurably(temporary, to: whole)
+        do {
+            let file = try FileHandleWriter(path: temporary)
+            try bytes.withUnsafeBytes { try file.write($0) }
+            try file.synchronize()
+            try renameDurably(temporary, to: whole)
+        } catch {
+            unlink(temporary)
+            throw error
+        }
         return 0
     }
 
@@ -62,8 +67,6 @@ final class FolderRecord: ServerRecord {
 private func systemRead(_ file: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     read(file, buffer, count)
 }
-
-private func systemWrite(_ file: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int { write(file, buffer, count) }
 
 // MARK: - FolderLock
 

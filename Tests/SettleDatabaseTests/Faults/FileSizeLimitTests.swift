@@ -85,6 +85,30 @@ import Testing
         }
     }
 
+    @Test func `settings that can't all be written name the reason, and leave the old ones and no other file`() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let record = FolderRecord(folder.path)
+            let old = [UInt8]("old".utf8)
+            _ = try record.write(old, replacing: nil)
+            try FileSizeLimit.set(1000)
+            var refused: DatabaseError?
+            do { _ = try record.write([UInt8](repeating: 1, count: 3000), replacing: 0) } catch let error
+                as DatabaseError
+            { refused = error }
+            let reason = String(cString: strerror(EFBIG))
+            try FileSizeLimit.check(
+                refused?.message.contains(reason) == true, "refused: \(String(describing: refused))")
+            try FileSizeLimit.check(record.read()?.bytes == old, "the old ones stay")
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            try FileSizeLimit.check(names == ["server.json"], "no other file stays: \(names)")
+            try FileSizeLimit.lift()
+            let new = [UInt8](repeating: 2, count: 3000)
+            _ = try record.write(new, replacing: 0)
+            try FileSizeLimit.check(record.read()?.bytes == new, "the new ones are written with room")
+        }
+    }
+
     @Test func `compaction without space changes nothing`() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
