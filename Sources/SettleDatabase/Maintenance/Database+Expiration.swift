@@ -44,14 +44,18 @@ extension Database {
     @discardableResult
     public func purgeExpired(at date: Date = Date()) throws -> Int {
         let due = date.milliseconds
+        guard try !engine.read({ try $0.expirations(through: due, limit: 1) }).isEmpty else { return 0 }
         var purged = 0
         var previous: DocumentID?
-        while case let ids = try engine.read({ try $0.expirations(through: due, limit: 500) }).map(\.id), !ids.isEmpty {
-            // Purged documents must be gone from the index; otherwise this loop would never end.
-            if ids.first == previous { throw DatabaseError(.corrupt, "the index of expirations is damaged") }
-            previous = ids.first
-            purged += try transaction {
-                // The dates are read again in the transaction, since one may have been postponed meanwhile.
+        while true {
+            let (first, count) = try transaction { () -> (DocumentID?, Int) in
+                // The dates are read in the transaction. One may have been postponed meanwhile, and other reads inside
+                // of a snapshot still see the documents that were purged.
+                let ids = try engine.read { try $0.expirations(through: due, limit: 500) }.map(\.id)
+                // Purged documents must be gone from the index; otherwise this loop would never end.
+                if let first = ids.first, first == previous {
+                    throw DatabaseError(.corrupt, "the index of expirations is damaged")
+                }
                 let still = try ids.filter { id in
                     try engine.read { try $0.expiration(of: id) }.map { $0 <= due } ?? false
                 }
@@ -59,10 +63,12 @@ extension Database {
                     try purge(id)
                     try engine.commit { try $0.setExpiration(nil, of: id) }
                 }
-                return still.count
+                return (ids.first, still.count)
             }
+            guard let first else { return purged }
+            purged += count
+            previous = first
         }
-        return purged
     }
 
     /// Sets the timer for the next document that expires. The timer may fire without need, which is harmless. It is

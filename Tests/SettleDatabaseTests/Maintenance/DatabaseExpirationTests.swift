@@ -28,6 +28,24 @@ import Testing
         }
     }
 
+    @Test(arguments: Kinds.all)
+    func `expired documents are purged inside of a snapshot, too, which may still show them`(
+        kind: DatabaseKind
+    ) throws {
+        try withTemporaryDatabase(kind) { database in
+            let date = Date(timeIntervalSinceNow: 3600)
+            for id: DocumentID in ["a", "b", "c"] { try database.add(id) }
+            for id: DocumentID in ["a", "b"] { try database.setExpiration(of: id, at: date) }
+            try database.snapshot {
+                #expect(try database.purgeExpired(at: date + 1) == 2)
+                #expect(try database.purgeExpired(at: date + 1) == 0)
+            }
+            #expect(try database.documents().map(\.id) == ["c"])
+            #expect(try database.expiration(of: "a") == nil)
+            #expect(try database.problems() == [])
+        }
+    }
+
     @Test(.timeLimit(.minutes(5)), arguments: Kinds.all)
     func `expiration runs automatically, soon after its time`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
