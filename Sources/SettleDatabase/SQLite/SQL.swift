@@ -7,7 +7,8 @@ enum SQL: Int, CaseIterable {
     case content, contentTokens, newestContentTokens, insertContent, insertContentBeyond, restoreContent
     case removeContent
     case countChanges, newestSequence, writtenDocuments
-    case sumOfSequences, sequencesOfBucket, setSequences, removeSequences, firstSequence, sealSequences, sealLevel
+    case sumOfSequences, sequencesOfBucket, bucketAfter, setSequences, removeSequences, firstSequence
+    case sealSequences, sealLevel
     case topOfIDs, rangeOfID, rangeAfterID, sumOfIDs, countIDs, countFlaggedIDs, idAt, liveIDAt
     case rangesOfIDs, countRanges, rangeAt, setIDs, removeIDs
     case local, locals, putLocal, removeLocal
@@ -63,8 +64,11 @@ enum SQL: Int, CaseIterable {
         case .writtenDocuments:
             "SELECT id, sequence, flags, counted FROM documents WHERE sequence > ?1 AND sequence <= ?2"
         case .sumOfSequences:
-            "SELECT sum(documents) FROM sequence_counts WHERE level = ?1 AND bucket >= ?2 AND bucket < ?3"
+            """
+            SELECT \(Self.sum("documents")) FROM sequence_counts WHERE level = ?1 AND bucket >= ?2 AND bucket < ?3
+            """
         case .sequencesOfBucket: "SELECT documents FROM sequence_counts WHERE level = ?1 AND bucket = ?2"
+        case .bucketAfter: "SELECT bucket FROM sequence_counts WHERE level = ?1 AND bucket >= ?2 LIMIT 1"
         case .setSequences: "INSERT OR REPLACE INTO sequence_counts(level, bucket, documents) VALUES(?1, ?2, ?3)"
         case .removeSequences: "DELETE FROM sequence_counts WHERE level = ?1 AND bucket = ?2"
         case .firstSequence:
@@ -76,7 +80,7 @@ enum SQL: Int, CaseIterable {
             """
         case .sealLevel:
             """
-            INSERT INTO sequence_counts(level, bucket, documents) SELECT ?4, bucket >> ?3, sum(documents)
+            INSERT INTO sequence_counts(level, bucket, documents) SELECT ?4, bucket >> ?3, \(Self.sum("documents"))
             FROM sequence_counts WHERE level = ?4 - 1 AND bucket >= ?1 AND bucket < ?2 GROUP BY 2
             """
         case .topOfIDs: "SELECT max(level) FROM id_counts"
@@ -85,8 +89,7 @@ enum SQL: Int, CaseIterable {
         case .rangeAfterID: "SELECT first FROM id_counts WHERE level = ?1 AND first > ?2 ORDER BY first LIMIT 1"
         case .sumOfIDs:
             """
-            SELECT sum(plain), sum(deleted), sum(conflicted), sum(contested) FROM id_counts
-            WHERE level = ?1 AND first >= ?2 AND first < ?3
+            SELECT \(Self.kindSums) FROM id_counts WHERE level = ?1 AND first >= ?2 AND first < ?3
             """
         case .countIDs: "SELECT count(*) FROM documents WHERE id >= ?1 AND id < ?2"
         case .countFlaggedIDs:
@@ -158,6 +161,12 @@ enum SQL: Int, CaseIterable {
         """
 
     private static let kinds = "plain, deleted, conflicted, contested"
+    /// The sums of the columns of `id_counts`.
+    static let kindSums = ["plain", "deleted", "conflicted", "contested"].map(sum).joined(separator: ", ")
+
+    /// The sum of a column of integers, or the nearest integer there is. SQLite's own `sum` fails if the numbers of a
+    /// damaged file add up to more.
+    static func sum(_ column: String) -> String { "CAST(total(\(column)) AS INTEGER)" }
 
     private static let journalColumns =
         "number, id, revision, time, old, old_attachments, new, new_attachments, kept"

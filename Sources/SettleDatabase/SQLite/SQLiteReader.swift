@@ -280,7 +280,7 @@ extension SQLiteReader {
             expected AS (
                 SELECT 'sequences', 0, sequence - 1 >> \(sizes.bits), count(*), 0, 0, 0 FROM counted GROUP BY 3
                 UNION ALL
-                SELECT 'sequences', level + 1, bucket >> \(sizes.bits), sum(documents), 0, 0, 0
+                SELECT 'sequences', level + 1, bucket >> \(sizes.bits), \(SQL.sum("documents")), 0, 0, 0
                 FROM sequence_counts, last
                 WHERE level BETWEEN 0 AND 6 AND bucket >> \(sizes.bits) < sealed >> \(sizes.bits) * (level + 2)
                 GROUP BY 2, 3
@@ -289,9 +289,9 @@ extension SQLiteReader {
                     sum(kind = 0), sum(kind = 1), sum(kind = 2), sum(kind = 3) FROM counted GROUP BY 3
                 UNION ALL
                 SELECT 'ids', level + 1, \(Self.range(level: "part.level + 1", of: "part.first")),
-                    sum(plain), sum(deleted), sum(conflicted), sum(contested) FROM id_counts AS part
+                    \(SQL.kindSums) FROM id_counts AS part
                 WHERE level < (SELECT max(level) FROM id_counts) GROUP BY 2, 3
-                HAVING sum(plain) + sum(deleted) + sum(conflicted) + sum(contested) <> 0)
+                HAVING total(plain) + total(deleted) + total(conflicted) + total(contested) <> 0)
             SELECT count(*) FROM (
                 SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM expected)
                 UNION ALL SELECT * FROM (SELECT * FROM expected EXCEPT SELECT * FROM kept))

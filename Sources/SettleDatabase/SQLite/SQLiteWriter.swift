@@ -251,7 +251,7 @@ extension SQLiteWriter {
         guard try sequenceCounts.remove(documents.compactMap { $0.counted?.sequence }) else {
             return try rebuildCounts()
         }
-        try sequenceCounts.seal(from: start, through: end)
+        guard try sequenceCounts.seal(from: start, through: end) else { return try rebuildCounts() }
         sealed = end
         guard try idCounts().update(documents.map { ($0.id, $0.difference) }) else { return try rebuildCounts() }
     }
@@ -287,7 +287,7 @@ extension SQLiteWriter {
         let end = try sequenceCounts.lastEnd(through: lastSequence.number)
         try connection.execute(
             "DELETE FROM sequence_counts; UPDATE documents SET counted = 0 WHERE sequence > \(end) AND counted <> 0")
-        try sequenceCounts.seal(from: 0, through: end)
+        _ = try sequenceCounts.seal(from: 0, through: end)
         sealed = end
         try idCounts().rebuild()
     }

@@ -124,8 +124,19 @@ struct SequenceCounts {
         return try statement.first { $0.integer(0) }
     }
 
+    /// Whether a bucket at or after one has a sum. None past the last sealed sequence has one, unless that is damaged.
+    private func hasSum(_ level: Int64, from bucket: Int64) throws -> Bool {
+        let statement = try connection.statement(.bucketAfter)
+        statement.bind(1, level)
+        statement.bind(2, bucket)
+        return try statement.first { $0.integer(0) } != nil
+    }
+
     /// Adds the sums of the buckets between two ends.
-    func seal(from start: Int64, through end: Int64) throws {
+    ///
+    /// - Returns: Whether these buckets had no sums; if one had, the sums are damaged.
+    func seal(from start: Int64, through end: Int64) throws -> Bool {
+        guard try !hasSum(0, from: start >> sizes.bits) else { return false }
         let bucket = try connection.statement(.sealSequences)
         bucket.bind(3, sizes.bits)
         var position = start
@@ -140,12 +151,14 @@ struct SequenceCounts {
         for number in Self.levels.dropFirst() {
             let shift = shift(number)
             guard end >> shift > start >> shift else { break }
+            guard try !hasSum(number, from: start >> shift) else { return false }
             level.bind(1, (start >> shift) << sizes.bits)
             level.bind(2, (end >> shift) << sizes.bits)
             level.bind(4, number)
             try level.run()
         }
         try set(Self.sealedLevel, 0, end)
+        return true
     }
 }
 

@@ -207,6 +207,7 @@ import Testing
         "UPDATE id_counts SET plain = 5000000000000000000",
         "UPDATE sequence_counts SET documents = 9223372036854775807 WHERE level = 0",
         "UPDATE sequence_counts SET documents = -9223372036854775808 WHERE level = -1",
+        "DELETE FROM sequence_counts WHERE level = -1",
     ])
     func `counts that no file can have are no crash, and compaction makes them anew`(damage: String) throws {
         let folder = try TemporaryFolder()
@@ -231,6 +232,34 @@ import Testing
         _ = try engine.maintain(.reclaimSpace)
         #expect(try engine.maintain(.check).problems == [])
         #expect(try engine.read { try $0.counts() } == DocumentCounts(live: 297, deleted: 33))
+    }
+
+    @Test(arguments: [
+        "UPDATE sequence_counts SET documents = 9223372036854775807 WHERE level >= 0",
+        "UPDATE id_counts SET plain = 9223372036854775807", "DELETE FROM sequence_counts WHERE level = -1",
+    ])
+    func `sums of which several are no number of documents stop neither a check, nor a read, nor a write`(
+        damage: String
+    ) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("a.sqlite")
+        let sound = try Self.engine(path)
+        try Self.fill(sound, 300)
+        sound.close()
+        try SQLiteConnection(path: path).execute(damage)
+        let engine = try Self.engine(path)
+        defer { engine.close() }
+        #expect(try engine.maintain(.check).problems.count == 1)
+        try engine.snapshot { reader in
+            _ = try (reader.counts(), reader.count(.changes(SequenceRange())))
+            _ = try reader.liveID(at: 60, in: DocumentRange())
+        }
+        try engine.hold { writer in
+            for id in 300..<600 { _ = try writer.apply(.insert(Self.record(id))) }
+        }
+        _ = try engine.maintain(.reclaimSpace)
+        #expect(try engine.maintain(.check).problems == [])
+        #expect(try engine.read { try $0.counts() } == DocumentCounts(live: 540, deleted: 60))
     }
 
     @Test(arguments: [
