@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettlePlatform
 
 extension Database {
     /// Removes contents that are no longer needed, and returns their space to the system.
@@ -309,6 +310,8 @@ struct ContentMarks {
     /// The setting with the marks.
     static let setting = "content_marks"
     private static let most = 32
+    /// The times that a clock can have, in milliseconds since 1970.
+    private static let times: ClosedRange<Int64> = -9_000_000_000_000_000...9_000_000_000_000_000
 
     private var marks: [(time: Int64, token: UInt64)]
 
@@ -316,8 +319,10 @@ struct ContentMarks {
     init(_ text: String?) {
         let list = text.flatMap { try? JSONValue(parsing: $0) }?.array ?? []
         marks = list.compactMap { mark in
-            guard let time = mark[0]?.int, let token = mark[1]?.int.flatMap({ UInt64(exactly: $0) }) else { return nil }
-            return (Int64(time), token)
+            guard let time = mark[0]?.int.map(Int64.init), Self.times.contains(time),
+                let token = mark[1]?.int.flatMap({ UInt64(exactly: $0) })
+            else { return nil }
+            return (time, token)
         }
     }
 
@@ -346,10 +351,7 @@ struct ContentMarks {
 extension Database {
     /// The newest token of the contents that are older than an age. It also records the current token.
     func newestOldContent(for age: Duration) throws -> UInt64 {
-        let (seconds, attoseconds) = age.components
-        let (whole, isPast) = seconds.multipliedReportingOverflow(by: 1000)
-        let milliseconds = isPast ? Int64.max / 2 : max(0, whole + attoseconds / 1_000_000_000_000_000)
-        let now = options.milliseconds()
+        let (milliseconds, now) = (age.wholeMilliseconds, options.milliseconds())
         return try engine.commit { writer in
             var marks = ContentMarks(try writer.setting(ContentMarks.setting))
             let newest = marks.newest(at: now - milliseconds)

@@ -103,9 +103,7 @@ extension HTTPProxy: CustomStringConvertible, CustomReflectable {
 extension Duration {
     /// Whole milliseconds, at least one and at most twelve days.
     package var milliseconds: Int {
-        let (seconds, attoseconds) = components
-        guard seconds < 1 << 30 else { return 1 << 30 }
-        guard seconds >= 0 else { return 1 }
-        return max(1, Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+        let (seconds, attoseconds) = Swift.min(Swift.max(self, .milliseconds(1)), .milliseconds(1 << 30)).components
+        return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
     }
 }

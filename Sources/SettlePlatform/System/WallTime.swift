@@ -120,11 +120,17 @@ package enum HTTPDate {
 
 extension Duration {
     /// The seconds, with their fraction.
-    package var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+    package var inSeconds: Double { self / .seconds(1) }
 
-    /// The duration, at most a century. A task can't sleep until a time that has more seconds than 64 bits.
-    package var bounded: Duration { Swift.min(self, .seconds(3_155_760_000)) }
+    /// The same duration, of at most a century, so that a task can sleep for it and arithmetic can't overflow.
+    package var bounded: Duration { Swift.min(Swift.max(self, .seconds(-3_155_760_000)), .seconds(3_155_760_000)) }
 
     /// The whole seconds, from 0 to a maximum that arithmetic can't overflow.
-    package var wholeSeconds: Int { Int(Swift.min(Swift.max(components.seconds, 0), 1 << 40)) }
+    package var wholeSeconds: Int { Int(Swift.min(Swift.max(self, .zero), .seconds(1 << 40)).components.seconds) }
+
+    /// The whole milliseconds, from 0 to a maximum that arithmetic can't overflow.
+    package var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = Swift.min(Swift.max(self, .zero), .seconds(1 << 40)).components
+        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    }
 }

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The settings of a flow, which are fixed at its start.
 struct FlowSettings: Sendable {
@@ -89,10 +90,8 @@ public struct ReplicationRetryPolicy: Sendable, Hashable {
     ///   - retryAfter: The delay that the peer asked for.
     /// - Returns: The delay.
     package func delay(after failures: Int, jitter: Double, retryAfter: Duration?) -> Duration {
-        // Even this many seconds can be doubled 20 times.
-        let longest = min(max(maximumDelay, .zero), .seconds(1 << 40))
-        let doubled = min(max(firstDelay, .zero), longest) * (1 << min(max(failures - 1, 0), 20))
-        let delay = min(doubled, longest) * (1 - jitter / 2)
+        let doubled = firstDelay.bounded * (1 << min(max(failures - 1, 0), 20))
+        let delay = min(doubled, maximumDelay.bounded) * (1 - jitter / 2)
         return max(delay, min(retryAfter ?? .zero, .seconds(86400)))
     }
 }

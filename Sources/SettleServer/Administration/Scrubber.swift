@@ -126,9 +126,6 @@ final class Scrubber: Sendable {
         return Int64(now.seconds) * 1000 + Int64(now.milliseconds)
     }
 
-    /// A time in milliseconds, at least none and at most some thousand years.
-    private static func milliseconds(_ time: Duration) -> Int64 { Int64(min(max(time.inSeconds, 0), 1e11) * 1000) }
-
     private var isStopped: Bool { state.withLock { $0.isStopped } }
 
     /// Waits; returns true if the thread has to end.
@@ -145,7 +142,7 @@ final class Scrubber: Sendable {
     private func scrub(_ name: String) throws -> Duration {
         let start = ContinuousClock.now
         let turn = try databases.open(name).claimScrub(
-            at: Self.now, every: Self.milliseconds(pace.interval), lease: Self.milliseconds(pace.lease))
+            at: Self.now, every: pace.interval.wholeMilliseconds, lease: pace.lease.wholeMilliseconds)
         let ends = rest(since: start)
         switch turn {
         case .later(let milliseconds): return .milliseconds(milliseconds)

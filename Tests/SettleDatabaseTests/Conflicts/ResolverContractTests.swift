@@ -268,4 +268,14 @@ import Testing
             #expect(try database.settle("a", using: slow).timeInPolicy >= .milliseconds(20))
         }
     }
+
+    @Test func `a limit of any length can be waited for`() async throws {
+        let kept = try TemporaryDatabase(.plain)
+        let database = kept.database
+        try database.makeConflict("a")
+        var policy = ConflictPolicy.asking("someone") { .document($0.winner) }
+        policy.timeLimit = .seconds(Int64.max)
+        try await database.settle("a", asking: policy)
+        #expect(try database.conflictedDocumentIDs() == [])
+    }
 }

@@ -93,17 +93,4 @@ import Testing
         #expect(try database.conflictedDocumentIDs() == ["a"])
         await forever.open()
     }
-
-    @Test func `a resolver may have the longest time limit`() async throws {
-        let database = try Database.plain(options: .quiet)
-        try database.makeConflict("a")
-        var policy = ConflictPolicy.asking("somebody") { conflict in
-            // Meanwhile the time limit begins.
-            await Task.yield()
-            return .document(conflict.winner)
-        }
-        policy.timeLimit = .seconds(Int64.max)
-        try await database.settle("a", asking: policy)
-        #expect(try database.conflictedDocumentIDs() == [])
-    }
 }

@@ -107,6 +107,14 @@ import Testing
         #expect(try (database.document("bread") == nil) == date.hasPrefix("-"))
     }
 
+    @Test(arguments: ["-9223372036854775808", "9223372036854775807"])
+    func `a time of a compaction out of range is forgotten by the next one`(time: String) throws {
+        let database = try damaged(
+            "INSERT INTO settings VALUES(CAST('content_marks' AS BLOB), '[[\(time),1]]')")
+        #expect(try database.compact(keepingOldContentsFor: .seconds(1)).contents == 0)
+        #expect(try database.verify().problems == [])
+    }
+
     @Test(arguments: ["-1", "0", "x"])
     func `a revision limit below one counts as one`(limit: String) throws {
         let database = try damaged("INSERT INTO settings VALUES(CAST('revision_limit' AS BLOB), '\(limit)')")

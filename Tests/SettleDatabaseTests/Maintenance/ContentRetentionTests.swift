@@ -49,6 +49,21 @@ import Testing
         #expect(try database.verify().problems == [])
     }
 
+    @Test(arguments: [
+        Duration.seconds(Int64.max) + .seconds(Int64.max), .seconds(Int64.max / 1000) + .milliseconds(999),
+        .seconds(Int64.min),
+    ])
+    func `contents are kept for an age of any length`(age: Duration) throws {
+        let database = try database()
+        let first = try write(database, 1)
+        _ = try write(database, 2)
+        for _ in 0..<2 {
+            try database.compact(keepingOldContentsFor: age)
+            pass(1)
+        }
+        #expect(try isKept(first, database) == (age > .zero))
+    }
+
     // SEMANTICS K4
     @Test func `the body of a branch that lost is kept for its age after settling`() throws {
         let database = try database()
