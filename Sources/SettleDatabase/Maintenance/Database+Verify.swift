@@ -9,8 +9,11 @@ extension Database {
     /// one revision; that contents match their checksums, bodies are compact JSON, and ids of revisions made here
     /// are the hash of the stored data; that every attachment's content exists, with its digests and lengths; that
     /// the indexes and counts are right. If a write-ahead log was damaged when the database was opened, it is
-    /// reported as long as its copy is kept. The check changes nothing, and its memory is bounded. It reads one
-    /// state, so concurrent writes are not mistaken for damage.
+    /// reported as long as its copy is kept. The check changes nothing. It reads one state, so concurrent writes are
+    /// not mistaken for damage.
+    ///
+    /// It has one page of documents in memory at a time, and one piece of an attachment. Besides, it needs memory for
+    /// all dates of expiration, and some dozen bytes for each document, with which it compares the counts.
     ///
     /// - Parameter progress: Called with the progress.
     /// - Returns: Counts, and a line for each problem.
