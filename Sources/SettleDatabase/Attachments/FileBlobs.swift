@@ -98,7 +98,8 @@ final class FileBlobs: BlobStorage {
     /// Removes the files that no row names: those of removed contents, those that remain after a crash, and
     /// unfinished downloads.
     func collect(row: BlobLookup, hold: (_ remove: (BlobLookup) throws -> Void) throws -> Void) throws {
-        partial?.removeAll()
+        // The database may be suspended meanwhile, and another process may continue a download.
+        if let partial { try hold { _ in partial.removeAll() } }
         let doomed = try allFiles().map(\.digest).filter { try row($0) == nil }
         for start in stride(from: 0, to: doomed.count, by: Self.filesAtOnce) {
             try hold { row in

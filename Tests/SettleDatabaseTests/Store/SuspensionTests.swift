@@ -5,6 +5,8 @@ import SettlePlatform
 import SettleTesting
 import Testing
 
+@testable import SettleDatabase
+
 /// A suspended database leaves its files to other processes.
 struct SuspensionTests {
     private let folder: TemporaryFolder
@@ -43,6 +45,21 @@ struct SuspensionTests {
         #expect(try !addElsewhere(1))
         try database.update("counter") { $0["n"] = 4 }
         #expect(try database.info().documents.live == 6)
+    }
+
+    @Test func `what is left of a download is not removed while another process may continue it`() throws {
+        let bytes = [UInt8](repeating: 7, count: 200_000)
+        let digest = try Database.inMemory().makeAttachment("x", content: bytes).digest
+        func download() throws -> AttachmentWriter {
+            try database.attachmentWriter(resuming: digest, length: 200_000, encoding: .identity)
+        }
+        try download().write(Array(bytes.prefix(100_000)))
+        try database.suspend()
+        #expect(code { try database.collectStoredBlobs() } == .suspended)
+        try database.resume()
+        #expect(try download().storedLength == 100_000)
+        try database.collectStoredBlobs()
+        #expect(try download().storedLength == 0)
     }
 
     @Test func `calls on a suspended database say so, and closing it is possible`() throws {
