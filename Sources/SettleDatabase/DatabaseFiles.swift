@@ -80,12 +80,14 @@ struct DatabaseFiles: Sendable {
     /// The most bytes of a name in a file system.
     private static let longestName = 255
 
-    /// The folder's path while it is being removed: `NAME.settle.deleted`, also for a folder without `.settle`, whose
-    /// `NAME.deleted` may be another database. Instead of a name that would be too long it is a random one.
+    /// The folder's path while it is being removed: `NAME.settle.deleted`. The name is a random one if that would be
+    /// too long, and for a folder without `.settle`: its `NAME.deleted` may be another database, and its
+    /// `NAME.settle.deleted` one that is being removed at the same time.
     private func doomedFolder() -> String {
-        let doomed = (name.hasSuffix(DocumentStore.suffix) ? name : name + DocumentStore.suffix) + Self.doomedSuffix
+        let doomed = name + Self.doomedSuffix
+        let isFree = name.hasSuffix(DocumentStore.suffix) && doomed.utf8.count <= Self.longestName
         let random = SecureRandom.hexadecimal(bytes: 16) + DocumentStore.suffix + Self.doomedSuffix
-        return String(folder.dropLast(name.count)) + (doomed.utf8.count > Self.longestName ? random : doomed)
+        return String(folder.dropLast(name.count)) + (isFree ? doomed : random)
     }
 
     /// Removes the folder and its content. The folder is renamed first, so that a crash leaves no partial database.

@@ -62,6 +62,15 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }
 
+    @Test func `a folder without the suffix is removed while a database of the same name is`() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder("a.settle.deleted"), withIntermediateDirectories: true)
+        try Database.create(folder("a")).add("x")
+        try Database.remove(folder("a"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.settle.deleted"])
+    }
+
     @Test func `other files in the folder are not listed`() throws {
         let folder = try TemporaryFolder()
         let store = try DocumentStore(path: folder.path)
