@@ -13,7 +13,8 @@ extension Database {
     ///
     /// Contents of attachments stay while several processes share the database (``DatabaseOptions/sharing``).
     ///
-    /// A damaged document is skipped and reported to ``DatabaseOptions/warn``; its contents are kept.
+    /// A damaged document, and one that has too many leaves in conflict to be settled, is skipped and reported to
+    /// ``DatabaseOptions/warn``; its contents are kept.
     ///
     /// Other writes continue between steps; they wait at the end while the file is rewritten. It may be stopped or
     /// killed at any point and started again.
@@ -86,7 +87,7 @@ extension Database {
                     try candidates.reduce(0) { sum, id in
                         do { return try sum + compactContents(of: id, through: newest, in: writer) } catch let error
                             as DatabaseError
-                            where error.code == .damagedDocument
+                            where error.code == .damagedDocument || error.code == .invalid
                         {
                             report(error, of: id)
                             return sum

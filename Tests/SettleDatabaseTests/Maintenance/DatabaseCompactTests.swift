@@ -34,6 +34,18 @@ import Testing
         }
     }
 
+    @Test func `a document with more leaves in conflict than can be settled does not stop compaction`() throws {
+        try withTemporaryDatabase(.plain) { database in
+            try insert(database, [path("1-a"), path("2-b", "a")])
+            try database.insertReplicated((0...Conflict.maximumLeaves).map { try peer("a", path("1-e\($0)")) })
+            for number in 1...3 { try database.set("other", "v", .number(JSONNumber(number))) }
+            #expect(try database.compact().contents == 2)
+            #expect(try kept(database, "other").count == 1)
+            #expect(try database.document("a", revision: RevisionID(validating: "1-a")) != nil)
+            #expect(try database.problems() == [])
+        }
+    }
+
     // SEMANTICS 90
     @Test(arguments: Kinds.all)
     func `the branch point of a conflict is kept while the conflict exists`(kind: DatabaseKind) throws {
