@@ -111,6 +111,28 @@ struct ViewTests {
             ])
     }
 
+    private static func letters(_ texts: [String]) -> String { String(texts.joined(separator: "").sorted()) }
+
+    @Test func `a reduction is that of the rows of its range, by several keys and with a limit too`() throws {
+        let database = try library()
+        let counted = byYear.reduced(.count)
+        let titles = byYear.reduced(
+            .custom("titles", version: 1, reduce: { Self.letters($0) }, combine: { Self.letters($0) }))
+        let ranges: [MapIndexRange<Int>] = [
+            .keys([2001, 1984]), .keys([1, 1999, 1984]), .keys([1984, 1984]), .keys([1984, 2001]).dropFirst(1),
+            .keys([2001, 1984]).prefix(2), .all.prefix(3), .all.dropFirst(1), .from(1999).reversed().prefix(1),
+        ]
+        for range in ranges {
+            let values = try database.rows(of: byYear, in: range).map(\.value)
+            #expect(try database.reduce(counted, in: range) == values.count, "\(range)")
+            #expect(try database.reduce(titles, in: range) == Self.letters(values), "\(range)")
+        }
+        for range in [.keys([]), .keys([1, 2]), .all.dropFirst(4), .all.prefix(0)] as [MapIndexRange<Int>] {
+            #expect(try database.reduce(counted, in: range) == nil, "\(range)")
+        }
+        #expect(try database.groups(of: counted, in: .all.dropFirst(1).prefix(1)).map(\.key) == [1999])
+    }
+
     @Test(.timeLimit(.minutes(5))) func `a live view delivers its rows, then each change of them`() async throws {
         let database = try library()
         var iterator = database.observe(byYear, in: .from(2000)).makeAsyncIterator()

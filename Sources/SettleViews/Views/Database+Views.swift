@@ -65,22 +65,38 @@ extension IndexReading {
         }
         return rows
     }
+
+    /// The reduction of the rows of a range; `nil` if it has no rows. The reducer must not have its own `finish`.
+    func reduced(_ range: MapIndexRange<some Codable & Sendable>, by reducer: any ViewReducer) throws -> [UInt8]? {
+        guard range.skipped == 0, range.limit == .max else {
+            // The stored reductions are those of all rows between two keys.
+            let rows = try indexRows(range)
+            return rows.isEmpty ? nil : try reducer.reduce([rows]).first
+        }
+        let values = try range.parts().flatMap { try groups(0, by: 0, in: $0, level: .none).groups.map(\.value) }
+        return values.isEmpty ? nil : try reducer.rereduce([values]).first
+    }
 }
 
 // MARK: - Map Reduce Indexes
 
 extension Database {
-    /// Reduces the rows of a range; `nil` for a range without rows.
+    /// Reduces the rows of a range, those that ``rows(of:in:)`` returns; `nil` for a range without rows.
     ///
     /// - Throws: ``DatabaseError``, or `DecodingError` as ``rows(of:in:)`` does.
-    /// - Complexity: O(log *n*) plus a small part of the range, plus the update of the index.
+    /// - Complexity: O(log *n*) plus a small part of the range, plus the update of the index. A range with
+    ///   ``MapIndexRange/prefix(_:)`` or ``MapIndexRange/dropFirst(_:)`` is read row by row.
     public func reduce<Key, Value, Result>(
         _ view: MapReduceIndex<Key, Value, Result>, in range: MapIndexRange<Key> = .all
     ) throws -> Result? {
-        try groups(of: view, in: range, level: .none).first?.1
+        let index = try view.index(of: self)
+        try index.update(from: self, by: view.view.mapper)
+        let value = try index.read { try $0.reduced(range, by: view.reduction.reducer) }
+        return try value.map { try ViewCoding.decode(Result.self, $0) }
     }
 
-    /// Reduces the rows of each key, in the order of the keys.
+    /// Reduces the rows of each key, in the order of the keys. ``MapIndexRange/prefix(_:)`` and
+    /// ``MapIndexRange/dropFirst(_:)`` count keys here, not rows.
     ///
     /// - Throws: As ``reduce(_:in:)`` does.
     public func groups<Key, Value, Result>(
@@ -92,7 +108,7 @@ extension Database {
     }
 
     /// Reduces the rows whose keys are arrays with the same first elements, ordered by key; CouchDB's
-    /// `group_level`.
+    /// `group_level`. ``MapIndexRange/prefix(_:)`` and ``MapIndexRange/dropFirst(_:)`` count groups here, not rows.
     ///
     /// - Parameters:
     ///   - view: The view.
