@@ -83,6 +83,9 @@ struct NeededMembers: Sendable {
     private let hasConflicts: Bool
     /// With more names than this the whole body is read.
     private static let maximumNames = 32
+    /// The members that a document has in addition to those of its body. Other names that begin with an underscore,
+    /// such as `_replication_state`, belong to the body.
+    private static let namesBesideBody: Set<String> = ["_id", "_rev", WireAttachment.listName, "_conflicts"]
 
     /// - Parameter paths: The paths; a path that names no member needs the whole document.
     init(_ paths: [String]) {
@@ -103,7 +106,7 @@ struct NeededMembers: Sendable {
         func has(_ name: String) -> Bool { isWhole || names.contains(name) }
         (hasID, hasRevision) = (has("_id"), has("_rev"))
         (hasAttachments, hasConflicts) = (has(WireAttachment.listName), has("_conflicts"))
-        self.names = isWhole ? nil : names.filter { !$0.hasPrefix("_") }
+        self.names = isWhole ? nil : names.filter { !Self.namesBesideBody.contains($0) }
     }
 
     /// The needed members of a document's winner; `nil` if there is no live winner.

@@ -157,6 +157,24 @@ struct QueryTests {
         #expect(try names(query.withoutUpdating(), in: database) == ["Alan"])
     }
 
+    @Test func `members of the body with an underscore are queried, selected, sorted and indexed`() throws {
+        let database = try Database.plain()
+        let states: [(DocumentID, JSONValue)] = [("a", "failed"), ("b", "completed")]
+        for (id, state) in states {
+            let body: DocumentBody = ["source": "x", "_replication_state": state]
+            try database.save(Document(id: id, body: body), onConflict: .fail)
+        }
+        let all = DocumentQuery<JSONValue>()
+        let failed = all.where { $0["_replication_state"] == "failed" }
+        for isIndexed in [false, true] {
+            if isIndexed { try database.createIndex(on: "_replication_state") }
+            #expect(try database.find(failed).rows.map(\.id) == ["a"])
+            let part = try database.find(failed.selecting("_id", "_replication_state"))
+            #expect(part.values == [["_id": "a", "_replication_state": "failed"]])
+            #expect(try database.find(all.sorted(by: "_replication_state")).rows.map(\.id) == ["b", "a"])
+        }
+    }
+
     @Test func `conflicts can be queried and are in indexes`() throws {
         let database = try people()
         let branch = ReplicatedRevision(
