@@ -89,9 +89,16 @@ struct QuerySubject: Sendable {
         return at(path, ["$regex": .string(pattern + end)])
     }
 
+    /// The selector of documents whose list has `text` as an element.
+    func element(_ text: String) -> JSONValue {
+        let test: JSONValue =
+            kind == .lowercased ? ["$regex": .string(Self.wholePattern(ignoringCase: text))] : ["$eq": .string(text)]
+        return at(path, ["$elemMatch": test])
+    }
+
     /// The selector of documents in which the field, or an object that contains it, is missing or `null`.
-    func nothing() throws -> JSONValue {
-        var cases = [try selector("$eq", .null), at(path, ["$exists": false])]
+    func nothing() -> JSONValue {
+        var cases = [at(path, ["$eq": .null]), at(path, ["$exists": false])]
         cases += optionals.map { at($0, ["$eq": .null]) }
         return ["$or": .array(cases)]
     }
@@ -137,7 +144,7 @@ struct QuerySubject: Sendable {
 
     private func ofLowercased(_ name: String, _ argument: JSONValue) throws -> JSONValue {
         func matching(_ pattern: String) -> JSONValue { at(path, ["$regex": .string(pattern)]) }
-        func equal(_ text: String) -> JSONValue { matching("\\A\(TextPattern.ignoringCase(text))\\z") }
+        func equal(_ text: String) -> JSONValue { matching(Self.wholePattern(ignoringCase: text)) }
         switch (name, argument) {
         case ("$eq", .string(let text)): return equal(text)
         case ("$ne", .string(let text)): return ["$and": [at(path, ["$type": "string"]), ["$not": equal(text)]]]
@@ -148,6 +155,11 @@ struct QuerySubject: Sendable {
         case ("$regex", .string(let pattern)): return matching("(?i)" + pattern)
         default: throw unsupported("a text without regard to case", name)
         }
+    }
+
+    /// A pattern for a string that is equal except for case.
+    private static func wholePattern(ignoringCase text: String) -> String {
+        "\\A\(TextPattern.ignoringCase(text))\\z"
     }
 
     private func unsupported(_ subject: String, _ name: String) -> QueryError {

@@ -99,7 +99,7 @@ extension QueryField where Value: Encodable {
     /// The condition that the field has a value, or for `nil` that it is missing or `null`.
     package func isEqual(to value: Value) -> QueryCondition {
         guard let optional = value as? any OptionalValue, optional.isNothing else { return condition("$eq", value) }
-        return condition { try $0.nothing() }
+        return condition { $0.nothing() }
     }
 
     /// Matches fields equal to one of some values. A field of any type (`$0["name"]`) also matches if it is a list
@@ -285,7 +285,7 @@ extension QueryField where Value: TextValue {
     public func contains(_ text: String) -> QueryCondition {
         let occurs = condition { $0.occurrence(of: text) }
         guard Value.self is JSONValue.Type else { return occurs }
-        return QueryCondition("$or", [occurs, condition { try $0.selector("$elemMatch", ["$eq": .string(text)]) }])
+        return QueryCondition("$or", [occurs, condition { $0.element(text) }])
     }
 
     /// Matches strings in which a Perl-compatible regular expression occurs. It uses no index.

@@ -95,6 +95,21 @@ struct TypedConditionTests {
         #expect(try error(all.where { $0.tags.count > 5_000 })?.code == .unsupportedCondition)
     }
 
+    @Test func `regardless of case, a field of any type is asked for a text, and an optional one for nil`() throws {
+        let database = try Database.inMemory()
+        try database.save(Document(id: "list", body: ["name": ["x", "MILK"]]))
+        try database.save(Document(id: "null", body: ["name": JSONValue.null]))
+        try database.save(Document(id: "other", body: ["name": ["milky", 7]]))
+        try database.save(Document(id: "text", body: ["name": "Some Milk"]))
+        let milk = DocumentQuery<JSONValue>().where { $0["name"].lowercased().contains("Milk") }
+        #expect(try database.find(milk).rows.map(\.id) == ["list", "text"])
+        let name = QueryField<String?>("name").lowercased()
+        let all = DocumentQuery<JSONValue>()
+        #expect(try database.find(all.where { _ in name == nil }).rows.map(\.id) == ["null"])
+        #expect(
+            try database.find(all.where { _ in name.isOne(of: ["SOME MILK", nil]) }).rows.map(\.id) == ["null", "text"])
+    }
+
     @Test func `a field that is null is as one that is missing`() throws {
         let database = try Database.inMemory()
         var random = RandomOrders(seed: 1)
