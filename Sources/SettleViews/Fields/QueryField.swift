@@ -105,10 +105,17 @@ extension QueryField where Value: Encodable {
     /// Matches fields equal to one of some values. A field of any type (`$0["name"]`) also matches if it is a list
     /// that contains one of them.
     public func isOne(of values: [Value]) -> QueryCondition {
-        let isEachPlain =
-            !(Value.self is any ListValue.Type) && !values.contains { ($0 as? any OptionalValue)?.isNothing ?? false }
-        guard !isEachPlain, !values.isEmpty else { return condition("$in", values) }
-        return QueryCondition("$or", values.map { isEqual(to: $0) })
+        let plain = values.filter(isPlain)
+        guard plain.count < values.count else { return condition("$in", values) }
+        let others = values.filter { !isPlain($0) }.map { isEqual(to: $0) }
+        return QueryCondition("$or", (plain.isEmpty ? [] : [condition("$in", plain)]) + others)
+    }
+
+    /// Whether `$in` finds a value: not `nil`, which may be missing, and not a value that is stored as a list, such as a
+    /// range, because `$in` examines the elements of lists.
+    private func isPlain(_ value: Value) -> Bool {
+        if (value as? any OptionalValue)?.isNothing ?? false { return false }
+        return (try? JSONValue(encoding: value, coding: coding))?.array == nil
     }
 
     /// Matches fields from a value up to, but not including, another one.

@@ -95,6 +95,22 @@ struct TypedConditionTests {
         #expect(try error(all.where { $0.tags.count > 5_000 })?.code == .unsupportedCondition)
     }
 
+    @Test func `a value that is stored as a list is found as one of several values`() throws {
+        let database = try Database.inMemory()
+        var random = RandomOrders(seed: 1)
+        for (id, span) in [("a", 1...5), ("b", 2...5), ("c", 5...5)] {
+            var order = random.order(id)
+            order.span = span
+            try database.save(order)
+        }
+        let all = DocumentQuery<Order>()
+        func ids(_ query: DocumentQuery<Order>) throws -> Set<DocumentID> { Set(try database.find(query).map(\.id)) }
+        #expect(try ids(all.where { $0.span.isOne(of: [1...5, 5...5, 1...2]) }) == ["a", "c"])
+        #expect(try ids(all.where { $0["span"].isOne(of: [[2, 5], 1]) }) == ["a", "b"])
+        #expect(try ids(all.where { $0.span.isOne(of: []) }) == [])
+        #expect(try ids(all.where { !$0.span.isOne(of: [1...5]) }) == ["b", "c"])
+    }
+
     @Test func `regardless of case, a field of any type is asked for a text, and an optional one for nil`() throws {
         let database = try Database.inMemory()
         try database.save(Document(id: "list", body: ["name": ["x", "MILK"]]))
