@@ -8,8 +8,9 @@ extension Database {
     ///
     /// Adjacent words must all match; `AND`, `OR`, `NOT` (or `-`) and parentheses combine them in other ways.
     /// `deb*` matches a prefix, quotes contain consecutive words, `"old books"~5` matches the words with up to five
-    /// words between them, and a name with a colon is a field of the index. `\` escapes a special character. For
-    /// text that a user types see ``TextIndex/typed(_:)``.
+    /// words between them, and a name with a colon is a field of the index. `\` escapes a special character. A part
+    /// without a word, such as a dash between two words, is ignored. For text that a user types see
+    /// ``TextIndex/typed(_:)``.
     ///
     /// - Parameters:
     ///   - text: The search.

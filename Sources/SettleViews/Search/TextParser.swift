@@ -97,9 +97,22 @@ struct TextParser {
                 "NOT takes away from what else is found, and nothing else is wanted; put a text that begins with - into quotes",
                 at: firstNot)
         }
+        // FTS5 finds nothing for a part without words, such as a dash, and so nothing for all parts together.
+        let parts = wanted.filter { hasWord($0) }
+        if !parts.isEmpty { wanted = parts }
         let found: TextExpression = wanted.count == 1 ? wanted[0] : hasAnd ? .all(wanted) : .any(wanted)
         guard !unwanted.isEmpty else { return found }
         return .without(found, unwanted.count == 1 ? unwanted[0] : .any(unwanted))
+    }
+
+    /// Whether an expression has a word that can be found.
+    private func hasWord(_ expression: TextExpression) -> Bool {
+        switch expression {
+        case .phrase(let text, _, _): index.tokenizer.hasWord(in: text)
+        case .near(let words, _, _): words.contains { index.tokenizer.hasWord(in: $0) }
+        case .all(let parts), .any(let parts): parts.contains { hasWord($0) }
+        case .without(let found, _): hasWord(found)
+        }
     }
 
     private mutating func parseOne(_ column: Int?, after place: Int) throws -> TextExpression? {

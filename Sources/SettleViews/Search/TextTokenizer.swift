@@ -15,18 +15,24 @@ public struct TextTokenizer: Hashable, Sendable {
     let takesSigns: Bool
     /// Whether characters of scripts without spaces are words.
     private let splitsCharacters: Bool
+    /// Whether numbers belong to words, in addition to letters and signs.
+    private let takesNumbers: Bool
+    /// Other characters that belong to words.
+    private let signs: String
 
     private init(_ specification: String, takesSigns: Bool = false) {
         self.specification = specification
         self.takesSigns = takesSigns
-        splitsCharacters = false
+        (splitsCharacters, takesNumbers, signs) = (false, true, "")
     }
 
     /// Words of letters and digits, changed by `options`.
-    private init(words options: String, stemmer: String = "", signs: String = "") {
+    private init(words options: String, stemmer: String = "", signs: String = "", takesNumbers: Bool = true) {
         specification = "\(stemmer)unicode61 \(options) tokenchars '\(SpacelessScripts.markCharacters)\(signs)'"
         takesSigns = !signs.isEmpty
         splitsCharacters = true
+        self.takesNumbers = takesNumbers
+        self.signs = signs
     }
 
     /// A text in the form for the tokenizer of FTS5, both in an index and in a search.
@@ -58,11 +64,23 @@ public struct TextTokenizer: Hashable, Sendable {
         "unicode61 remove_diacritics 2 categories 'L* M* N* P* S* Co'", takesSigns: true)
 
     /// Letters only: digits separate words, as punctuation does.
-    public static let letters = TextTokenizer(words: "remove_diacritics 2 categories 'L*'")
+    public static let letters = TextTokenizer(words: "remove_diacritics 2 categories 'L*'", takesNumbers: false)
 
     /// Each text as one word, which a search quotes; case and accents are ignored.
     public static let whole = TextTokenizer(
         "unicode61 remove_diacritics 2 categories 'L* M* N* P* S* Z* C*'", takesSigns: true)
+
+    /// Whether a text has a character of a word, by the categories of FTS5; it finds nothing for any other text.
+    func hasWord(in text: String) -> Bool {
+        guard splitsCharacters else { return !text.allSatisfy(\.isWhitespace) }
+        return text.unicodeScalars.contains { scalar in
+            switch scalar.properties.generalCategory {
+            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: true
+            case .decimalNumber, .letterNumber, .otherNumber, .privateUse: takesNumbers
+            default: SpacelessScripts.isMark(scalar) || signs.unicodeScalars.contains(scalar)
+            }
+        }
+    }
 
     /// Whether each text is one word, so that a search for nearby words can't match.
     var isWhole: Bool { self == .whole }
@@ -131,7 +149,7 @@ enum SpacelessScripts {
         var output = String.UnicodeScalarView()
         var wasLetter = false
         for scalar in text.unicodeScalars {
-            if isIn(marks, scalar) {
+            if isMark(scalar) {
                 output.append(scalar)
                 continue
             }
@@ -148,6 +166,9 @@ enum SpacelessScripts {
         guard text.unicodeScalars.contains(separator) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != separator }))
     }
+
+    /// Whether a character is a combining mark of these scripts.
+    static func isMark(_ scalar: Unicode.Scalar) -> Bool { isIn(marks, scalar) }
 
     private static func isIn(_ ranges: [ClosedRange<UInt32>], _ scalar: Unicode.Scalar) -> Bool {
         guard scalar.value >= 0x0E01 else { return false }

@@ -45,6 +45,20 @@ struct TextSearchTests {
         #expect(try ids(text, library()) == found)
     }
 
+    @Test func `a part of a search without a word in it is ignored`() throws {
+        let database = try library()
+        let expected: [(String, TextTokenizer, [String])] = [
+            ("old – books", .words, ["a", "b"]), ("books € OR pies", .words, ["a", "b", "d"]),
+            ("old AND (… OR •) books", .words, ["a", "b"]), ("old NOT –", .words, ["a", "b", "c"]), ("–", .words, []),
+            ("old 1 books", .letters, ["a", "b"]), ("old 1 books", .words, []),
+            ("old & books", .words(signs: "@_"), ["a", "b"]), ("old & _ books", .words(signs: "@_"), []),
+        ]
+        for (text, tokenizer, found) in expected {
+            let index = TextIndex("parts", fields: ["title", "summary"], tokenizer: tokenizer)
+            #expect(try ids(text, in: index, database) == found, "\(text) by \(tokenizer)")
+        }
+    }
+
     @Test(arguments: [
         ("", "no word"), ("  ", "no word"), ("-", "no word"), ("\"open", "character 1: this quote"),
         ("a (b OR", "character 6: OR stands between words"), ("(a", "character 1: this parenthesis is not closed"),
