@@ -109,7 +109,7 @@ struct TextParser {
     private func hasWord(_ expression: TextExpression) -> Bool {
         switch expression {
         case .phrase(let text, _, _): index.tokenizer.hasWord(in: text)
-        case .near(let words, _, _): words.contains { index.tokenizer.hasWord(in: $0) }
+        case .near(let words, _, _, _): words.contains { index.tokenizer.hasWord(in: $0) }
         case .all(let parts), .any(let parts): parts.contains { hasWord($0) }
         case .without(let found, _): hasWord(found)
         }
@@ -123,9 +123,12 @@ struct TextParser {
         case .word(let text, let isPrefix): return isSilent(text) ? nil : phrase(text, isPrefix, column)
         case .phrase(let text, let isPrefix, let distance):
             if isSilent(text) { return nil }
-            let words = text.split(whereSeparator: \.isWhitespace).map(String.init).filter { !isSilent($0) }
+            let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+                .filter { index.tokenizer.hasWord(in: $0) }
             guard let distance, words.count > 1, !index.tokenizer.isWhole else { return phrase(text, isPrefix, column) }
-            return .near(words.map(index.tokenizer.prepared), distance: distance, column: column ?? defaultColumn)
+            return .near(
+                words.map(index.tokenizer.prepared), isPrefix: isPrefix, distance: distance,
+                column: column ?? defaultColumn)
         case .field(let name): return try parseOne(try self.column(of: name, at: position), after: position)
         case .opening:
             depth += 1
@@ -306,7 +309,7 @@ enum TextToken: Equatable {
     case opening, closing, and, or, not
     /// A word, optionally followed by `*`.
     case word(String, isPrefix: Bool)
-    /// Quoted words, optionally followed by `*`, or by `~` and a distance.
+    /// Quoted words, optionally followed by `~` and a distance, and by `*`.
     case phrase(String, isPrefix: Bool, distance: Int?)
     /// The name of a field, followed by a colon.
     case field(String)
@@ -318,8 +321,8 @@ enum TextToken: Equatable {
 indirect enum TextExpression: Equatable {
     /// Consecutive words, or one word.
     case phrase(String, isPrefix: Bool, column: Int?)
-    /// Words near each other, with a maximum number of words between them.
-    case near([String], distance: Int, column: Int?)
+    /// Words near each other, with a maximum number of words between them; the last one may be a prefix.
+    case near([String], isPrefix: Bool, distance: Int, column: Int?)
     case all([TextExpression])
     case any([TextExpression])
     /// Matches of the first expression without those of the second.
@@ -330,8 +333,9 @@ indirect enum TextExpression: Equatable {
         switch self {
         case .phrase(let text, let isPrefix, let column):
             return Self.filter(column) + Self.quoted(text) + (isPrefix ? " *" : "")
-        case .near(let words, let distance, let column):
-            return Self.filter(column) + "NEAR(\(words.map(Self.quoted).joined(separator: " ")), \(distance))"
+        case .near(let words, let isPrefix, let distance, let column):
+            let texts = words.map(Self.quoted).joined(separator: " ") + (isPrefix ? " *" : "")
+            return Self.filter(column) + "NEAR(\(texts), \(distance))"
         case .all(let parts): return parts.map { "(\($0.fts5))" }.joined(separator: " AND ")
         case .any(let parts): return parts.map { "(\($0.fts5))" }.joined(separator: " OR ")
         case .without(let left, let right): return "(\(left.fts5)) NOT (\(right.fts5))"

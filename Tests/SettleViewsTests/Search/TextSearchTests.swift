@@ -39,6 +39,7 @@ struct TextSearchTests {
         ("\"ann lee\"", ["a"]), ("\"catalogue books\"~3", ["b"]), ("\"catalogue books\"~1", []),
         ("author.name:\"bél*\"", []), ("author.name:bél*", ["b"]), ("old - books", ["a", "b"]),
         ("title:old OR pies", ["a", "d"]), ("pies +cakes", ["d"]), ("(pies)", ["d"]), ("\"old fr\"*", ["b"]),
+        ("\"catalogue boo\"~3*", ["b"]), ("\"catalogue boo\"~1*", []), ("\"catalogue boo\"~3", []),
         ("catalogue \\NOT", []), ("and", ["a", "c", "d"]), ("\"AND\"", ["a", "c", "d"]), ("zebra", []),
     ])
     func `words, prefixes, phrases, fields and operators are parsed`(text: String, found: [String]) throws {
