@@ -145,6 +145,20 @@ struct ViewTests {
         #expect(try await iterator.next() == nil)
     }
 
+    @Test(.timeLimit(.minutes(5))) func `a live view delivers a key that is only spelled differently`() async throws {
+        let database = try Database.plain()
+        let byName = MapIndex<String, Int>("by name", version: 1) { document, emit in
+            if let name = document["name"]?.string { emit(name, 0) }
+        }
+        try database.save(Document(id: "a", body: ["name": "Caf\u{E9}"]), onConflict: .fail)
+        var iterator = database.observe(byName).makeAsyncIterator()
+        #expect(try await iterator.next()?.map { $0.key.unicodeScalars.count } == [4])
+        var document = try #require(try database.document("a"))
+        document["name"] = .string("Cafe\u{301}")
+        try database.save(document, onConflict: .fail)
+        #expect(try await iterator.next()?.map { $0.key.unicodeScalars.count } == [5])
+    }
+
     @Test func `a damaged index is rebuilt`() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/books.settle"

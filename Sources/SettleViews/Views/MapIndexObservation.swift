@@ -39,7 +39,8 @@ public struct MapIndexObservation<Key: Codable & Sendable, Value: Codable & Send
                         return try index.read { (try $0.indexRows(observation.range), $0.sequence) }
                     }
                     sequence = seen
-                    let bytes = rows.map { $0.position + $0.value }.map { Array($0) }
+                    // Keys with the same position may be spelled differently, as 1 and 1.0.
+                    let bytes = rows.map { Array($0.position + $0.key + $0.value) }
                     if bytes != given {
                         given = bytes
                         return try rows.map { try MapIndexRow($0) }
