@@ -249,6 +249,9 @@ extension Database {
         return engine.isWriting ? nil : newest.withLock { $0 }
     }
 
+    /// Whether this thread is inside a transaction, whose state may never be committed.
+    package var isInTransaction: Bool { engine.isWriting }
+
     /// Detects writes of other processes. If that fails, cached values count as outdated.
     private func seeOthers() {
         do {

@@ -206,8 +206,10 @@ package final class QueryIndexes: Sendable {
     package static func all(in source: any DocumentSource) throws -> [QueryIndex] {
         // Read before the documents, so that a concurrent write invalidates the cache.
         let age = source.designEpoch
+        // A transaction sees its own design documents, which may never be committed.
+        let isInTransaction = (try? source.database)?.isInTransaction ?? false
         let known = source.known(QueryIndexes.self)?.state.withLock { $0.age == age ? $0.indexes : nil }
-        if let known { return known }
+        if let known, !isInTransaction { return known }
         let database = try source.database
         let own = database.companion(QueryIndexes.self) { QueryIndexes() }
         var found = [QueryIndex.allDocuments]
@@ -221,7 +223,7 @@ package final class QueryIndexes: Sendable {
             range.after = last.id
         }
         found.sort(by: QueryIndex.isBefore)
-        own.state.withLock { ($0.age, $0.indexes) = (age, found) }
+        if !isInTransaction { own.state.withLock { ($0.age, $0.indexes) = (age, found) } }
         return found
     }
 

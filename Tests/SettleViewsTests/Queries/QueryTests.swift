@@ -126,6 +126,27 @@ struct QueryTests {
         #expect(try database.indexes().map(\.name) == ["_all_docs", index.name])
     }
 
+    @Test func `a transaction that creates or removes an index sees that, and nobody does when it failed`() throws {
+        struct Refused: Error {}
+        let database = try people()
+        func names() throws -> [String] { try database.indexes().map(\.name) }
+        #expect(try names() == ["_all_docs"])
+        try database.transaction {
+            try database.createIndex(on: "age", name: "ages", designDocument: "ages")
+            #expect(try names() == ["_all_docs", "ages"])
+        }
+        #expect(try names() == ["_all_docs", "ages"])
+        #expect(throws: Refused.self) {
+            try database.transaction {
+                #expect(try database.deleteIndex(database.indexes()[1]))
+                try database.createIndex(on: "name", name: "names", designDocument: "names")
+                #expect(try names() == ["_all_docs", "names"])
+                throw Refused()
+            }
+        }
+        #expect(try names() == ["_all_docs", "ages"])
+    }
+
     @Test func `a design document of functions can't have query indexes`() throws {
         let database = try people()
         try database.save(Document(id: "_design/js", body: ["language": "javascript"]), onConflict: .fail)
