@@ -61,6 +61,27 @@ import Testing
         #expect(failures.withLock { $0 } == [])
     }
 
+    @Test func `only indexes of members with an underscore have other files than in earlier versions`() throws {
+        let others: [([String], MangoSelector?)] = [
+            (["age"], nil), (["_id", "_rev", "a._b", ""], nil), (["_attachments", "_conflicts"], nil),
+            (["age"], try MangoSelector(["_id": ["$gt": "a"]])),
+        ]
+        for (columns, filter) in others {
+            #expect(QueryIndex.identity(columns, filter).array?.count == 3, "\(columns)")
+        }
+        let changed: [([String], MangoSelector?)] = [
+            (["age", "_replication_state"], nil), (["_access.x"], nil),
+            (["age"], try MangoSelector(["_replication_state": "failed"])),
+        ]
+        for (columns, filter) in changed {
+            #expect(QueryIndex.identity(columns, filter).array?.count == 4, "\(columns)")
+        }
+        #expect(QueryViewMapper.readsUnderscore(["fields": ["_access": "asc"]]))
+        #expect(QueryViewMapper.readsUnderscore(["fields": ["a": "asc"], "selector": ["_access": 1]]))
+        #expect(!QueryViewMapper.readsUnderscore(["fields": ["_id": "asc"], "selector": ["a": 1]]))
+        #expect(!QueryViewMapper.readsUnderscore("function(doc) { emit(doc._access, 1) }"))
+    }
+
     @Test func `the file of an index that is in use goes with its last user, or stays for an index of its name`() throws
     {
         let folder = try TemporaryFolder()

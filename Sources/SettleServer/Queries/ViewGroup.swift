@@ -140,6 +140,10 @@ struct ViewGroup: Sendable {
         var parts: [JSONValue] = [.object(views), .object(options), .string(Collation.version)]
         // Files of earlier versions have these views in the other order.
         if views.contains(where: { order(of: $0.value) == .raw }) { parts.append("raw") }
+        // Files of earlier versions lack these members.
+        if views.contains(where: { $0.value["map"].map(QueryViewMapper.readsUnderscore) ?? false }) {
+            parts.append("underscore")
+        }
         let text = JSONValue.array(parts).utf8
         return Hexadecimal.encode(Array(HashFunction.sha256.hash(text).prefix(16)))
     }

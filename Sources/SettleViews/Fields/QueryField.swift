@@ -111,8 +111,8 @@ extension QueryField where Value: Encodable {
         return QueryCondition("$or", (plain.isEmpty ? [] : [condition("$in", plain)]) + others)
     }
 
-    /// Whether `$in` finds a value: not `nil`, which may be missing, and not a value that is stored as a list, such as a
-    /// range, because `$in` examines the elements of lists.
+    /// Whether `$in` finds a value: not `nil`, which may be missing, and not a value that is stored as a list, such as
+    /// a range, because `$in` examines the elements of lists.
     private func isPlain(_ value: Value) -> Bool {
         if (value as? any OptionalValue)?.isNothing ?? false { return false }
         return (try? JSONValue(encoding: value, coding: coding))?.array == nil

@@ -59,11 +59,25 @@ package struct QueryViewMapper: ViewMapper {
     package init(maps: [JSONValue]) throws {
         views = try maps.enumerated().compactMap { view, map in
             guard let fields = map["fields"]?.object else { return nil }
-            let filters = ["partial_filter_selector", "selector"].compactMap { map[$0] }
-            // The old name is used only if the new one is empty.
-            let filter = try filters.first { $0.object?.isEmpty != true }.map { try MangoSelector(filter: $0) }
-            return IndexMapper(fields.names, filter: filter, view: view)
+            return IndexMapper(fields.names, filter: try Self.filter(of: map), view: view)
         }
+    }
+
+    private static func filter(of map: JSONValue) throws -> MangoSelector? {
+        let filters = ["partial_filter_selector", "selector"].compactMap { map[$0] }
+        // The old name is used only if the new one is empty.
+        return try filters.first { $0.object?.isEmpty != true }.map { try MangoSelector(filter: $0) }
+    }
+
+    /// Whether the rows of a view depend on members of a body that begin with an underscore.
+    ///
+    /// - Parameter map: The view's member `map`.
+    /// - Returns: Whether they do; `false` for a view that has no rows.
+    package static func readsUnderscore(_ map: JSONValue) -> Bool {
+        guard let fields = map["fields"]?.object, let filtered = try? Self.filter(of: map)?.fields ?? [] else {
+            return false
+        }
+        return NeededMembers.includeUnderscore(fields.names + filtered)
     }
 
     package func start(_ documents: [DocumentRecord]) -> any ViewMapping {
@@ -107,6 +121,14 @@ struct NeededMembers: Sendable {
         (hasID, hasRevision) = (has("_id"), has("_rev"))
         (hasAttachments, hasConflicts) = (has(WireAttachment.listName), has("_conflicts"))
         self.names = isWhole ? nil : names.filter { !Self.namesBesideBody.contains($0) }
+    }
+
+    /// Whether some paths name members of a body that begin with an underscore.
+    static func includeUnderscore(_ paths: [String]) -> Bool {
+        paths.contains { path in
+            guard let name = SelectorPath(path).names?.first else { return false }
+            return name.hasPrefix("_") && !namesBesideBody.contains(name)
+        }
     }
 
     /// The needed members of a document's winner; `nil` if there is no live winner.

@@ -107,9 +107,18 @@ public struct QueryIndex: Sendable, Hashable {
         return !isAllDocuments && search == nil && paths.allSatisfy { there.contains(Array($0.utf8)) }
     }
 
+    /// Everything that the rows of an index of members depend on, except for the documents.
+    static func identity(_ columns: [String], _ filter: MangoSelector?) -> JSONValue {
+        var parts: [JSONValue] = [
+            .array(columns.map { .string($0) }), filter?.normal ?? .null, .string(Collation.version),
+        ]
+        // Files of earlier versions lack these members.
+        if NeededMembers.includeUnderscore(columns + (filter?.fields ?? [])) { parts.append("underscore") }
+        return .array(parts)
+    }
+
     private static func fileName(_ columns: [String], _ filter: MangoSelector?) -> String {
-        let filter = filter?.normal ?? .null
-        let text = JSONValue.array([.array(columns.map { .string($0) }), filter, .string(Collation.version)]).utf8
+        let text = identity(columns, filter).utf8
         let hash = SHA256()
         text.withUnsafeBytes { hash.update($0) }
         return QueryIndexes.filePrefix
