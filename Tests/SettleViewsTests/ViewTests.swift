@@ -111,6 +111,21 @@ struct ViewTests {
             ])
     }
 
+    @Test func `numbers below zero are accepted as zero`() throws {
+        let database = try library()
+        let decades = MapIndex<[Int], Int>("decades", version: 1) { book, emit in
+            if let year = book["year"]?.int { emit([year / 10 * 10, year], 1) }
+        }
+        for count in [0, -1, Int.min] {
+            let groups = try database.groups(of: decades.reduced(.count), byFirst: count)
+            #expect(groups.map(\.key) == [[]] && groups.map(\.value) == [4])
+            #expect(try database.rows(of: byYear, in: .all.prefix(count)).isEmpty)
+            #expect(try database.rows(of: byYear, in: .all.dropFirst(count)).count == 4)
+            #expect(try database.count(of: byYear, in: .all.dropFirst(count)) == 4)
+            #expect(try database.groups(of: byYear.reduced(.count), in: .all.dropFirst(count)).count == 3)
+        }
+    }
+
     private static func letters(_ texts: [String]) -> String { String(texts.joined(separator: "").sorted()) }
 
     @Test func `a reduction is that of the rows of its range, by several keys and with a limit too`() throws {

@@ -112,14 +112,14 @@ extension Database {
     ///
     /// - Parameters:
     ///   - view: The view.
-    ///   - count: The number of elements.
+    ///   - count: The number of elements; a negative one counts as 0, so that all arrays are one group.
     ///   - range: The range of rows.
     /// - Returns: The reduced value for each group.
     /// - Throws: As ``reduce(_:in:)`` does.
     public func groups<Key, Value, Result>(
         of view: MapReduceIndex<Key, Value, Result>, byFirst count: Int, in range: MapIndexRange<Key> = .all
     ) throws -> [MapReduceRow<JSONValue, Result>] {
-        try groups(of: view, in: range, level: .elements(count)).map { key, value in
+        try groups(of: view, in: range, level: .elements(max(count, 0))).map { key, value in
             MapReduceRow(key: try JSONValue(utf8: key), value: value)
         }
     }
