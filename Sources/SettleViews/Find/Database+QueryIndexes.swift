@@ -15,10 +15,12 @@ extension Database {
     ///   - fields: The members it is ordered by, all in one direction. A document without one of them is not in it.
     ///   - name: Its name; by default derived from the definition as in CouchDB.
     ///   - designDocument: The name of the design document, with or without `_design/`; derived by default.
-    ///   - partialFilter: The selector of documents in it. Only queries that name such an index use it.
+    ///   - partialFilter: The selector of documents in it, without `$text`. Only queries that name such an index use
+    ///     it.
     /// - Returns: The index.
     /// - Throws: ``QueryError`` with code `mixedSort`, `invalidSortField`, or `invalidLanguage` when the design
-    ///   document contains functions; ``DatabaseError``.
+    ///   document contains functions; ``SelectorError`` with code `notSupported` for a filter with `$text`;
+    ///   ``DatabaseError``.
     @discardableResult
     public func createIndex(
         on fields: SortField..., name: String? = nil, designDocument: String? = nil, partialFilter: MangoSelector? = nil
@@ -71,7 +73,8 @@ extension Database {
     ///   - partialFilter: The selector of documents in it. Only queries that name such an index use it.
     /// - Returns: The index.
     /// - Throws: ``QueryError`` with code `invalidIndex` for an unknown analyzer, `invalidFieldsDefinition` for a
-    ///   field without a name, or `invalidLanguage` when the design document contains functions; ``DatabaseError``.
+    ///   field without a name, or `invalidLanguage` when the design document contains functions; ``SelectorError`` with
+    ///   code `notSupported` for a filter with `$text`; ``DatabaseError``.
     @discardableResult
     public func createTextIndex(
         on fields: String..., analyzer: String = "standard", name: String? = nil, designDocument: String? = nil,

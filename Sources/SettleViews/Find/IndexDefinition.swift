@@ -39,7 +39,8 @@ package struct IndexDefinition: Sendable {
     ///   - designDocument: The design document's name, with or without `_design/`.
     ///   - isPartitioned: The given option `partitioned`.
     ///   - copies: CouchDB's `w`, which enters derived names.
-    /// - Throws: ``QueryError`` with code `mixedSort` or `invalidSortField`.
+    /// - Throws: ``QueryError`` with code `mixedSort` or `invalidSortField`; ``SelectorError`` for a filter that an
+    ///   index can't have, such as one with `$text`.
     package init(
         fields: [SortField], filter: MangoSelector? = nil, given: JSONValue? = nil, name: String? = nil,
         designDocument: String? = nil, isPartitioned: Bool? = nil, copies: Int = 2
@@ -48,6 +49,8 @@ package struct IndexDefinition: Sendable {
             throw QueryError(.invalidSortField, "Invalid sort field: \(ErlangText.text(of: .string(field.path)))")
         }
         guard Set(fields.map(\.isDescending)).count < 2 else { throw Self.mixed }
+        // A design document with another filter would define no index.
+        if let filter { _ = try MangoSelector(filter: filter.normal) }
         let given = given ?? Self.plain(fields, filter)
         let map = JSONObject([
             ("fields", .object(JSONObject(fields.map { ($0.path, $0.isDescending ? "desc" : "asc") }))),

@@ -155,6 +155,19 @@ struct QueryTests {
         #expect(throws: QueryError.self) { try database.createIndex(on: "") }
     }
 
+    @Test func `a filter that searches for words is refused, and nothing is stored`() throws {
+        let database = try people()
+        let filter = try MangoSelector(["$and": [["$text": "ada"], ["age": ["$gt": 1]]]])
+        let error = #expect(throws: SelectorError.self) { try database.createIndex(on: "age", partialFilter: filter) }
+        #expect(error?.code == .notSupported)
+        let other = #expect(throws: SelectorError.self) {
+            try database.createTextIndex(on: "name", partialFilter: filter)
+        }
+        #expect(other?.code == .notSupported)
+        #expect(try database.info().documents.live == 4)
+        #expect(try database.indexes().map(\.name) == ["_all_docs"])
+    }
+
     @Test func `a partial index has only its documents`() throws {
         let database = try people()
         let old = try MangoSelector(["age": ["$gte": 40]])
