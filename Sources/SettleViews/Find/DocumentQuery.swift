@@ -9,8 +9,8 @@ public import SettleQuery
 ///
 /// A query is a value; each method returns a new one. An index is chosen by CouchDB's rules (see
 /// `Database.createIndex(on:name:designDocument:partialFilter:)` and `Database.explain(_:)`); if none fits, all
-/// documents are scanned. If no index has the order, a limited number of documents is sorted in memory. The results
-/// are the same with and without an index.
+/// documents are scanned. If no index has the order, a limited number of documents is sorted in memory. The same
+/// documents are found with and without an index.
 ///
 /// `DocumentQuery<JSONValue>` returns documents as JSON. Design documents are never found. A database may contain
 /// documents of many kinds: a model that names its type (``DocumentModel/documentType``) finds only documents of
@@ -45,8 +45,12 @@ public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
         changed { $0.conditions.append(condition(QueryFields()).condition) }
     }
 
-    /// Sorts by these members, in their order, and replaces an earlier order. Documents with equal values are ordered by
-    /// their ids. A document without one of the members is not found.
+    /// Sorts by these members, in their order, and replaces an earlier order. A document without one of the members is
+    /// not found.
+    ///
+    /// Documents with equal values come in the order of the index that answers the query: by its other members, then
+    /// by the bytes of their ids. Documents that are sorted in memory come by the bytes of their ids. In a descending
+    /// order these are descending too. An order by members that tell all documents apart is the same with every index.
     ///
     /// An index has this order if it begins with these members, or with members that the conditions fix to one
     /// value, and if the conditions require its other members. Without such an index all matching documents are
@@ -127,6 +131,11 @@ public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
     public func selecting(_ fields: String...) -> DocumentQuery { changed { $0.fields = fields } }
 
     /// Continues after a bookmark of an earlier result of the same query.
+    ///
+    /// A bookmark is a position in the index that answered that query, or in the order of the documents that were
+    /// sorted in memory. If another index answers this query, because an index was created or removed meanwhile, the
+    /// position has another meaning, and documents may be missing or come again. ``using(_:name:isRequired:)`` with a
+    /// name and `isRequired` keeps a query to one index, and throws ``QueryError`` when that is gone.
     public func after(_ bookmark: String?) -> DocumentQuery { changed { $0.bookmark = bookmark } }
 
     /// Uses a certain index, which may be a partial one.

@@ -42,6 +42,22 @@ struct SortWithoutIndexTests {
         #expect(try names(DocumentQuery().sorted(by: "size", "name").prefix(2)) == ["Brno", "Telč"])
     }
 
+    @Test func `equal values are in the order of the index that answers, and without one by id`() throws {
+        for (id, rank) in [("a", 2), ("b", 1)] {
+            let body: DocumentBody = ["floor": 1, "rank": .number(JSONNumber(rank))]
+            try database.save(Document(id: DocumentID(stringLiteral: id), body: body))
+        }
+        let query = DocumentQuery<JSONValue>().where { $0["rank"] > 0 }
+        func ids(_ field: SortField) throws -> [DocumentID] {
+            try database.find(query.sorted(by: field)).rows.map(\.id)
+        }
+        #expect(try ids("floor") == ["a", "b"])
+        #expect(try ids(.descending("floor")) == ["b", "a"])
+        try database.createIndex(on: "floor", "rank")
+        #expect(try ids("floor") == ["b", "a"])
+        #expect(try ids(.descending("floor")) == ["a", "b"])
+    }
+
     @Test func `more documents than the bound are refused, unless fewer are asked for`() throws {
         let query = DocumentQuery<Town>().sorted(by: "name", withoutIndexUpTo: 4)
         let error = #expect(throws: QueryError.self) { try names(query) }
