@@ -148,6 +148,31 @@ struct ViewTests {
         #expect(try database.groups(of: counted, in: .all.dropFirst(1).prefix(1)).map(\.key) == [1999])
     }
 
+    @Test func `another version of a reduction replaces the file of the earlier one`() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/books.settle"
+        let database = try Database.create(path)
+        defer { database.close() }
+        try database.save(Document(id: "a", body: ["year": 1984, "title": "A"]), onConflict: .fail)
+        func files() throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: path + "/views").filter { $0.hasSuffix(".index") }.count
+        }
+        func reduce(_ name: String, version: Int) throws -> String? {
+            let titles = Reduction<String, String>.custom(
+                name, version: version, reduce: { Self.letters($0) }, combine: { Self.letters($0) })
+            return try database.reduce(byYear.reduced(titles))
+        }
+        #expect(try database.rows(of: byYear).count == 1)
+        #expect(try database.reduce(byYear.reduced(.count)) == 1)
+        #expect(try reduce("titles", version: 1) == "A")
+        #expect(try reduce("titles of books", version: 1) == "A")
+        #expect(try files() == 4)
+        #expect(try reduce("titles", version: 2) == "A")
+        #expect(try files() == 4)
+        #expect(try reduce("titles", version: 1) == "A")
+        #expect(try files() == 4)
+    }
+
     @Test(.timeLimit(.minutes(5))) func `a live view delivers its rows, then each change of them`() async throws {
         let database = try library()
         var iterator = database.observe(byYear, in: .from(2000)).makeAsyncIterator()

@@ -56,13 +56,24 @@ public struct MapIndex<Key: Codable & Sendable, Value: Codable & Sendable>: Send
         Hexadecimal.encode(text.utf8.prefix(100))
     }
 
-    /// The index, with its reduce function, if any. Its first use removes the indexes of other versions.
-    func index(of database: Database, reducer: (any ViewReducer)? = nil, suffix: String = "") throws -> ViewIndex {
+    /// The index, with its reduction, if any. Its first use removes the indexes of other versions of both.
+    func index<Result>(of database: Database, _ reduction: Reduction<Value, Result>) throws -> ViewIndex {
+        let versions = reduction.family.map { indexName("-" + $0) }
+        return try index(indexName("-" + reduction.name), [reduction.reducer], of: database) { name in
+            versions.map { name.hasPrefix($0) } ?? false
+        }
+    }
+
+    /// The index without a reduction.
+    func index(of database: Database) throws -> ViewIndex { try index(indexName(), [], of: database) { _ in false } }
+
+    private func index(
+        _ name: String, _ reducers: [any ViewReducer], of database: Database, isOtherVersion: (String) -> Bool
+    ) throws -> ViewIndex {
         let folder = IndexFolder.of(database)
-        let name = indexName(suffix)
-        if folder.isNew(name) { folder.remove(where: isOutdated) }
+        if folder.isNew(name) { folder.remove { isOutdated($0) || ($0 != name && isOtherVersion($0)) } }
         return try folder.index(name) { place in
-            ViewIndex(at: place, definitions: [ViewDefinition(reducers: reducer.map { [$0] } ?? [])])
+            ViewIndex(at: place, definitions: [ViewDefinition(reducers: reducers)])
         }
     }
 

@@ -15,9 +15,7 @@ public struct MapReduceIndex<Key: Codable & Sendable, Value: Codable & Sendable,
     let reduction: Reduction<Value, Result>
 
     /// The index.
-    func index(of database: Database) throws -> ViewIndex {
-        try view.index(of: database, reducer: reduction.reducer, suffix: "-" + reduction.name)
-    }
+    func index(of database: Database) throws -> ViewIndex { try view.index(of: database, reduction) }
 }
 
 extension MapIndex {
@@ -48,6 +46,8 @@ public struct Reduction<Value: Codable & Sendable, Result: Codable & Sendable>: 
     /// Distinguishes it from other reductions of the same rows.
     let name: String
     let reducer: any ViewReducer
+    /// The beginning of the names of all its versions; `nil` if it has only one.
+    var family: String?
 
     /// A reduction by closures.
     ///
@@ -64,8 +64,9 @@ public struct Reduction<Value: Codable & Sendable, Result: Codable & Sendable>: 
         _ name: String, version: Int, reduce: @escaping @Sendable ([Value]) -> Result,
         combine: @escaping @Sendable ([Result]) -> Result
     ) -> Reduction {
-        let digits = Hexadecimal.encode(name.utf8.prefix(60))
-        return Reduction(name: "c\(digits)-\(version)", reducer: ClosureReducer(reduceValues: reduce, combine: combine))
+        let family = "c\(Hexadecimal.encode(name.utf8.prefix(60)))-"
+        let reducer = ClosureReducer(reduceValues: reduce, combine: combine)
+        return Reduction(name: "\(family)\(version)", reducer: reducer, family: family)
     }
 }
 
