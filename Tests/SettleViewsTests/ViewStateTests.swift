@@ -1,5 +1,7 @@
+import Foundation
 import PostgresTesting
 import Settle
+import SettlePlatform
 import SettleTesting
 import Testing
 
@@ -37,6 +39,76 @@ struct ViewStateTests {
             #expect(try database.rows(of: Self.all).map(\.key) == ["a", "c"])
             #expect(try database.rows(of: Self.all).map(\.key) == ["a", "c"])
         }
+    }
+
+    /// Runs a closure on another thread, and waits for it.
+    private static func elsewhere(_ body: @escaping @Sendable () throws -> [DocumentID]) -> [DocumentID]? {
+        let (found, group) = (Guarded<[DocumentID]?>(nil), DispatchGroup())
+        DispatchQueue.global().async(group: group) {
+            let ids = try? body()
+            found.withLock { $0 = ids }
+        }
+        group.wait()
+        return found.withLock { $0 }
+    }
+
+    @Test func `nobody else sees the rows of a transaction before it is committed`() throws {
+        let folder = try TemporaryFolder()
+        let database = try Database.create(folder.path + "/rows.settle")
+        defer { database.close() }
+        func files() throws -> Int {
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/rows.settle/views")
+            return names.count { $0.hasSuffix(".index") }
+        }
+        let index = try database.createIndex(on: "n")
+        var document = try database.save(Document(id: "a", body: ["n": 1]), onConflict: .fail)
+        let query = DocumentQuery<JSONValue>(try MangoSelector(["n": ["$gt": 0]]))
+        let stored = query.withoutUpdating()
+        #expect(try database.find(query).rows.map(\.id) == ["a"])
+        // Before its first change, a transaction uses the index of everybody.
+        try database.transaction { #expect(try database.find(query).rows.map(\.id) == ["a"]) }
+        #expect(try files() == 1)
+        document["n"] = 0
+        for isCommitted in [false, true] {
+            try? database.transaction {
+                try database.save(document, onConflict: .fail)
+                try database.save(Document(id: "b", body: ["n": 1]), onConflict: .fail)
+                #expect(try database.find(query).rows.map(\.id) == ["b"])
+                #expect(Self.elsewhere { try database.find(stored).rows.map(\.id) } == ["a"])
+                #expect(Self.elsewhere { try database.find(query).rows.map(\.id) } == ["a"])
+                if !isCommitted { throw Refused() }
+            }
+            let expected: [DocumentID] = isCommitted ? ["b"] : ["a"]
+            #expect(try database.find(query).rows.map(\.id) == expected)
+        }
+        #expect(try files() == 2)
+        #expect(try database.deleteIndex(index))
+        #expect(try files() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `transactions and other threads query a database in memory at once`() throws {
+        let database = try Database.inMemory()
+        defer { database.close() }
+        let failures = Guarded<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 4) { worker in
+            func isFound(_ id: DocumentID) throws -> Bool {
+                try database.rows(of: Self.all).contains { $0.id == id }
+            }
+            func insert(_ id: DocumentID) throws -> Bool {
+                let wasFound = try isFound(id)
+                try database.save(Document(id: id), onConflict: .fail)
+                let isThere = try isFound(id)
+                return isThere && !wasFound
+            }
+            do {
+                for round in 0..<50 {
+                    let id = DocumentID(stringLiteral: "\(worker)-\(round)")
+                    let isSeen = try worker < 2 ? database.transaction { try insert(id) } : insert(id)
+                    if !isSeen { failures.withLock { $0.append("\(id)") } }
+                }
+            } catch { failures.withLock { $0.append("\(error)") } }
+        }
+        #expect(failures.withLock { $0 } == [])
     }
 
     @Test func `a change that replaces a rolled back one is seen`() throws {

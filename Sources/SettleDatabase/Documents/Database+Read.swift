@@ -252,6 +252,15 @@ extension Database {
     /// Whether this thread is inside a transaction, whose state may never be committed.
     package var isInTransaction: Bool { engine.isWriting }
 
+    /// Whether this thread is inside a transaction that has changed documents, so that what it reads may never be
+    /// committed. A database without a folder returns `true` in every transaction.
+    package var readsUncommitted: Bool {
+        guard engine.isWriting else { return false }
+        // Without a folder, the newest commit of another node may be ahead of this transaction.
+        guard path != nil, let sequence = try? lastSequence() else { return true }
+        return sequence != newest.withLock { $0.sequence }
+    }
+
     /// Detects writes of other processes. If that fails, cached values count as outdated.
     private func seeOthers() {
         do {

@@ -16,6 +16,11 @@ internal import Foundation
 ///            ─→ queries run ─→ they end ─────────────────────────────→ the file goes
 ///                           ─→ an index of the same name is wanted ─→ it is this one, and the file stays
 ///
+/// A transaction that has changed documents uses another file, `…-transaction`, because its changes may never be
+/// committed, and other threads must not read their rows. One file is enough for all transactions, because one at a
+/// time writes. Like any index, it is updated to the state that a transaction reads, and built anew after a rollback.
+/// It is removed together with the index of its name.
+///
 /// The indexes of a database without a folder are in ``DatabaseOptions/indexFolder``, or in a temporary folder, which is
 /// removed with the database.
 package final class IndexFolder: FileHolder {
@@ -68,11 +73,12 @@ package final class IndexFolder: FileHolder {
     }
 
     /// The index with a name, created by a closure with the location of its file. A name always has one kind of
-    /// index.
+    /// index. Inside a transaction that has changed documents, it is the one for transactions.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput` when the folder can't be created.
     package func index<Index: FiledIndex>(_ name: String, _ make: (IndexPlace) -> Index) throws -> Index {
-        try known.withLock { known in
+        let name = openIndexes.readsUncommitted ? name + Self.transactionSuffix : name
+        return try known.withLock { known in
             if let entry = known[name], let index = entry.index as? Index {
                 entry.isDoomed.withLock { $0 = false }
                 return index
@@ -103,12 +109,12 @@ package final class IndexFolder: FileHolder {
         // Released outside the lock, which the end of an index takes.
         let used = known.withLock { known -> [any FiledIndex] in
             var used: [any FiledIndex] = []
-            for (name, entry) in known where isDoomed(name) {
+            for (name, entry) in known where isDoomed(Self.plain(name)) {
                 entry.isDoomed.withLock { $0 = true }
                 if let index = entry.index { used.append(index) }
             }
             for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
-                guard let name = file.split(separator: ".").first.map(String.init), isDoomed(name),
+                guard let name = file.split(separator: ".").first.map(String.init), isDoomed(Self.plain(name)),
                     known[name] == nil
                 else { continue }
                 try? FileManager.default.removeItem(atPath: folder + "/" + file)
@@ -133,6 +139,14 @@ package final class IndexFolder: FileHolder {
             let size = try? FileManager.default.attributesOfItem(atPath: path(name) + suffix)[.size] as? Int
             return sum + (size ?? 0)
         }
+    }
+
+    /// The end of the names of indexes for transactions.
+    private static let transactionSuffix = "-transaction"
+
+    /// The name without the end for transactions.
+    private static func plain(_ name: String) -> String {
+        name.hasSuffix(transactionSuffix) ? String(name.dropLast(transactionSuffix.count)) : name
     }
 
     private func path(_ name: String) -> String { folder + "/" + name + ".index" }

@@ -19,6 +19,9 @@ final class OpenIndexes: Sendable {
         self.database = database
     }
 
+    /// Whether this thread may read changes of the database that are never committed.
+    var readsUncommitted: Bool { database?.readsUncommitted ?? false }
+
     /// Runs a closure while no other process uses the files.
     func whileOpen<Result>(_ body: () throws -> Result) throws -> Result {
         guard let database else { return try body() }
