@@ -46,6 +46,24 @@ package struct MobileBlob: Hashable, Sendable {
         Dictionary(all(in: body).map { ($0.attachmentName, $0.digest) }) { first, _ in first }
     }
 
+    /// Whether an entry of the list `_attachments` only repeats a blob of the document, whose member counts.
+    ///
+    /// Couchbase Lite names such an entry `blob_` and the member's path, which begins with a slash. Its first versions
+    /// wrote `blob_` and a number. Any other name is one that a client of CouchDB has chosen.
+    ///
+    /// - Parameters:
+    ///   - entry: The entry.
+    ///   - blobs: The blobs of the document.
+    /// - Returns: `false` for an attachment of its own.
+    package static func isRepeated(by entry: WireAttachment, among blobs: [MobileBlob]) -> Bool {
+        let name = Array(entry.name.utf8)
+        guard name.starts(with: prefix.utf8) else { return false }
+        let rest = name.dropFirst(prefix.utf8.count)
+        if rest.first == UInt8(ascii: "/") { return true }
+        let isNumber = rest.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return isNumber && blobs.contains { $0.digest == entry.digest }
+    }
+
     /// The properties of a blob's content.
     package struct Content {
         let digest: String

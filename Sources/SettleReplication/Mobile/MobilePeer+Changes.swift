@@ -191,12 +191,13 @@ struct MobileRevision {
             throw WireFault("the history of \(request.revision) does not count down by one")
         }
         var attachments: [PeerAttachment] = []
-        for blob in MobileBlob.all(in: document.body) {
+        let blobs = MobileBlob.all(in: document.body)
+        for blob in blobs {
             attachments.append(
                 try await fetch(blob.attachmentName, blob.contentType, blob.digest, history.start, connection))
         }
         // Blobs may be listed too; their members describe them.
-        for listed in document.attachments where !listed.name.hasPrefix(MobileBlob.prefix) {
+        for listed in document.attachments where !MobileBlob.isRepeated(by: listed, among: blobs) {
             guard let digest = listed.digest else {
                 throw WireFault("the attachment \"\(listed.name)\" has no digest")
             }

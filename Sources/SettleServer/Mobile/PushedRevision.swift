@@ -61,11 +61,12 @@ struct PushedRevision: Sendable {
         document.history = history
         document.revision = .revision(history.revision)
         // A client may list its blobs among the attachments too; only the members count.
-        let listed = document.attachments.filter { !$0.name.hasPrefix(MobileBlob.prefix) }
+        let blobs = MobileBlob.all(in: document.body)
+        let listed = document.attachments.filter { !MobileBlob.isRepeated(by: $0, among: blobs) }
         let stubs = listed.compactMap { MobileContent($0) }
         document.attachments = listed.filter { MobileContent($0) == nil }
         self.document = document
-        wanted = MobileBlob.all(in: document.body).map { MobileContent($0, revpos: place.history.start) } + stubs
+        wanted = blobs.map { MobileContent($0, revpos: place.history.start) } + stubs
         let parent = history.revisions.dropFirst().first
         inherited =
             wanted.isEmpty

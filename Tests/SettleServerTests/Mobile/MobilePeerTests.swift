@@ -87,6 +87,36 @@ import Testing
         }
     }
 
+    @Test func `an attachment whose name begins as those of blobs do travels both ways`() async throws {
+        let content = Array("a client of CouchDB chose the name".utf8)
+        for (database, id) in [(database, "mine"), (remote, "theirs")] {
+            var document = Document(id: DocumentID(unchecked: id), body: try DocumentBody(["a": 1]))
+            document.attachments = [
+                try database.makeAttachment("blob_report.txt", contentType: "text/plain", content: content)
+            ]
+            try database.save(document)
+        }
+        #expect(try await pull().ledger.entries.isEmpty)
+        #expect(try await push().ledger.entries.isEmpty)
+        for (database, id) in [(database, "theirs"), (remote, "mine")] {
+            let attachments = try #require(try database.document(DocumentID(unchecked: id))).attachments
+            #expect(attachments.map(\.name) == ["blob_report.txt"])
+            #expect(try attachments.map { try database.content(of: $0) } == [content])
+        }
+    }
+
+    @Test(arguments: [
+        ("blob_/photo", "sha1-a", true), ("blob_/gone", "sha1-b", true), ("blob_1", "sha1-a", true),
+        ("blob_1", "sha1-b", false), ("blob_report.txt", "sha1-a", false), ("photo", "sha1-a", false),
+    ])
+    func `an entry that repeats a blob is told from an attachment of its own`(
+        name: String, digest: String, isRepeated: Bool
+    ) throws {
+        let blobs = MobileBlob.all(in: try DocumentBody(["photo": ["@type": "blob", "digest": "sha1-a"]]))
+        let entry = WireAttachment(name, digest: digest, content: .stub)
+        #expect(blobs.count == 1 && MobileBlob.isRepeated(by: entry, among: blobs) == isRepeated)
+    }
+
     @Test func `a conflict is refused, settled by a pull, and sent as a child of the server's revision`() async throws {
         try Self.save("a", ["v": 0], in: database)
         _ = try await push()
