@@ -34,9 +34,23 @@ package struct BLIPMessage: Hashable, Sendable {
     /// The maximum size of properties that Couchbase Lite accepts, in bytes.
     static let maximumPropertyBytes = 102_400
 
+    /// The size of the properties in a frame, where U+0000 ends each name and each value.
+    private var propertyBytes: Int { bytes - body.count + 2 * properties.count }
+
+    /// The reason why no message can carry these properties; `nil` if this one can be sent.
+    ///
+    /// Ids of documents and revisions may be any text. One that contains U+0000 would be read as several properties,
+    /// and too many bytes end the connection.
+    package var fault: String? {
+        let names = properties.filter { $0.value.utf8.contains(0) }.map(\.key)
+        if let name = names.min() { return "its property `\(name)` contains U+0000, which no message can carry" }
+        guard propertyBytes > Self.maximumPropertyBytes else { return nil }
+        return "its properties have \(propertyBytes) bytes, and a message carries \(Self.maximumPropertyBytes)"
+    }
+
     /// The length of the properties, the properties, and the body.
     var payload: [UInt8] {
-        let length = bytes - body.count + 2 * properties.count
+        let length = propertyBytes
         var payload: [UInt8] = []
         payload.reserveCapacity(length + body.count + 4)
         VariableNumber.append(length, to: &payload)

@@ -25,9 +25,21 @@ extension MobilePeer {
     ///
     /// The last line is a conflict that was settled here. The id `3-y` depends only on `2-x` and the content. So
     /// every device that settles equally sends the same revision, and the server stores it once.
+    ///
+    /// A document that no message can carry, for example because of U+0000 in its id, is refused here. A server would
+    /// wait for it if it was proposed.
     package func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
         var outcomes = [StoreOutcome](repeating: .known, count: revisions.count)
-        let places = Dictionary(grouping: revisions.indices) { revisions[$0].id }
+        var places = Dictionary(grouping: revisions.indices) { revisions[$0].id }
+        for (id, indices) in places {
+            guard let fault = indices.lazy.compactMap({ OutgoingRevision.fault(in: revisions[$0]) }).first else {
+                continue
+            }
+            let name = id.string.prefix(60).debugDescription
+            let error = PeerError(.badRequest, "the document \(name) can't be sent: \(fault)", status: 400)
+            for index in indices { outcomes[index] = .refused(error) }
+            places[id] = nil
+        }
         let winners = places.values.map { MobileProposal($0.map { ($0, revisions[$0]) }) }
         let conflicts = try await deliver(winners, &outcomes)
         _ = try await deliver(conflicts, &outcomes)
@@ -158,10 +170,7 @@ struct OutgoingRevision {
     /// - Throws: ``PeerError`` with code `tooLarge` for a content of more than 20 MiB, and errors of reading a
     ///   content.
     init(_ revision: PeerRevision, listsBlobs: Bool) async throws {
-        var properties = ["id": revision.id.string, "rev": revision.revision.description, "noconflicts": "true"]
-        let history = revision.history.ancestors()
-        if !history.isEmpty { properties["history"] = history }
-        if revision.isDeleted { properties["deleted"] = "1" }
+        properties = Self.properties(of: revision)
         let blobs = MobileBlob.digests(in: revision.body)
         var (contents, stubs) = ([String: [UInt8]](), [WireAttachment]())
         for attachment in revision.attachments {
@@ -175,7 +184,21 @@ struct OutgoingRevision {
                     length: Int64(content.count), content: .stub))
         }
         body = revision.body.message(listing: stubs)
-        (self.properties, self.contents) = (properties, contents)
+        self.contents = contents
+    }
+
+    private static func properties(of revision: PeerRevision) -> [String: String] {
+        var properties = ["id": revision.id.string, "rev": revision.revision.description, "noconflicts": "true"]
+        let history = revision.history.ancestors()
+        if !history.isEmpty { properties["history"] = history }
+        if revision.isDeleted { properties["deleted"] = "1" }
+        return properties
+    }
+
+    /// The reason why no message can carry a revision; `nil` if one can.
+    static func fault(in revision: PeerRevision) -> String? {
+        let common = ["Profile": "rev", "collection": "0"]
+        return BLIPMessage(properties: common.merging(properties(of: revision)) { $1 }).fault
     }
 
     private static func content(of attachment: PeerAttachment, of revision: PeerRevision) async throws -> [UInt8] {

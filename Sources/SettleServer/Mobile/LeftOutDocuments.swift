@@ -4,7 +4,8 @@ internal import SettleMobile
 internal import SettlePlatform
 internal import SettleReplication
 
-/// The documents of each database that are not offered to Couchbase Lite, because it can't store them.
+/// The documents of each database that are not offered: to Couchbase Lite, because it can't store them, or to any
+/// client, because no message can name them.
 ///
 /// `GET /_scheduler/ledger/{db}%2F_blipsync` lists them. The log mentions each of them once.
 final class LeftOutDocuments: Sendable {
@@ -70,6 +71,26 @@ final class LeftOutDocuments: Sendable {
 // MARK: - Changes
 
 extension LeftOutDocuments {
+    /// Leaves out the changes that no message can name, and records them in the ledger and the log.
+    ///
+    /// - Parameters:
+    ///   - changes: The changes for a client without the limits of Couchbase Lite.
+    ///   - context: The request for the connection, of the changes' database.
+    /// - Returns: The changes to offer.
+    /// - Throws: ``DatabaseError``.
+    static func sendable(among changes: [PulledRevision], _ context: RequestContext) throws -> [PulledRevision] {
+        let entries = changes.compactMap { change in
+            change.fault.map { Entry(id: change.id, revision: change.revision, fault: $0) }
+        }
+        guard !entries.isEmpty else { return changes }
+        for entry in try context.service(\.mobile).leftOut.record(entries, offering: [], context) {
+            context.options.log?.warning(
+                "a document is not offered: \(entry.fault)",
+                ["database": context.parameter("db"), "id": entry.id.string])
+        }
+        return changes.filter { $0.fault == nil }
+    }
+
     /// Leaves out the changes that Couchbase Lite can't store, and records them in the ledger and the log.
     ///
     /// - Parameters:

@@ -226,10 +226,12 @@ final class MobileFeed: Sendable {
     private func offerPage(
         _ page: [PulledRevision], _ context: RequestContext, _ session: MobileSession, _ connection: BLIPConnection
     ) throws {
-        var offered = page
+        let offered: [PulledRevision]
         if hasLimits {
             let kept = session.budget.isTight ? 0 : Self.maximumKeptBytes
             offered = try LeftOutDocuments.offered(among: page, keeping: kept, context)
+        } else {
+            offered = try LeftOutDocuments.sendable(among: page, context)
         }
         guard !offered.isEmpty else { return }
         state.withLock { state in

@@ -34,6 +34,9 @@ struct PulledRevision: Sendable {
             && edits.contains(UpgradedEdits.Edit(id: id, name: revision.description))
     }
 
+    /// The reason why no message can name it; `nil` if one can.
+    var fault: String? { BLIPMessage(properties: ["id": id.string, "rev": name]).fault }
+
     /// Its row in the message `changes`.
     var row: JSONValue {
         let row: [JSONValue] = [.number(JSONNumber(sequence.number)), .string(id.string), .string(name)]
@@ -56,8 +59,10 @@ struct PulledRevision: Sendable {
             if found.isDeleted { properties["deleted"] = "1" }
             let history =
                 vector?.history(ids: isKnownByID ? maximumHistory : 0) ?? found.history.ancestors(most: maximumHistory)
-            if !history.isEmpty { properties["history"] = history }
-            return BLIPMessage(properties: properties, body: found.body.message(listing: stubs))
+            var message = BLIPMessage(properties: properties, body: found.body.message(listing: stubs))
+            if !history.isEmpty { message.properties["history"] = history }
+            if let fault = message.fault { throw BLIPError.http(400, fault) }
+            return message
         } catch {
             let refusal = MobileSession.blipError(for: error)
             properties["Profile"] = "norev"

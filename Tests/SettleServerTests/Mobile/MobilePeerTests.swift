@@ -137,6 +137,29 @@ import Testing
         #expect(try database.tree(of: "a")?.leaves.count { !$0.isDeleted } == 1)
     }
 
+    @Test func `a document whose id no message can carry is listed by both sides, and the others replicate`()
+        async throws
+    {
+        for (database, name) in [(database, "here"), (remote, "there")] {
+            try Self.save(DocumentID(unchecked: name), ["n": 1], in: database)
+            // The second one would be read as the id "a" and another property.
+            for id in ["a\u{0}\(name)", "a\u{0}b\u{0}\(name)", name + String(repeating: "x", count: 110_000)] {
+                try Self.save(DocumentID(unchecked: id), ["n": 2], in: database)
+            }
+        }
+        let pushed = try await push()
+        #expect(pushed.counts.revisionsWritten == 1 && pushed.ledger.entries.count == 3)
+        #expect(pushed.ledger.entries.allSatisfy { $0.kind == .refused && $0.reason.contains("can't be sent") })
+        let pulled = try await pull()
+        #expect(pulled.counts.revisionsWritten == 1 && pulled.ledger.entries.isEmpty)
+        for database in [database, remote] {
+            #expect(try database.document("here")?["n"] == 1 && database.document("there")?["n"] == 1)
+            #expect(try database.document("a") == nil && database.info().documents.live == 5)
+        }
+        let listed = try await live.ask("GET", "/_scheduler/ledger/db%2F_blipsync")
+        #expect(listed.status == 200 && listed.json["total_rows"] == 3, "\(listed.text.prefix(1000))")
+    }
+
     @Test(arguments: [ConflictPolicy.threeWayMerge(), .localWins, .deletesWin])
     func `an edit made apart from a deletion at the server ends equal on both sides`(
         _ policy: ConflictPolicy
