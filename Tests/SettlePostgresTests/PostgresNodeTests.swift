@@ -28,6 +28,20 @@ struct PostgresNodeTests {
         #expect(error?.code == .unavailable && error?.message.contains("was replaced") == true)
     }
 
+    @Test func `a connection that reports a newer timeline ends the use of those to the old primary`() throws {
+        _ = try Cluster.node()
+        let pool = PostgresPool(try Cluster.configuration())
+        let (lent, generation) = try pool.borrow()
+        let (idle, _) = try pool.borrow()
+        pool.giveBack(idle, generation)
+        #expect(pool.load.idle == 1)
+        #expect(pool.isNewest("FFFFFFFF"))
+        #expect(pool.load.idle == 0 && pool.generation > generation)
+        pool.giveBack(lent, generation)
+        #expect(pool.load.idle == 0 && pool.load.lent == 0)
+        #expect(!pool.isNewest("00000001"))
+    }
+
     @Test func `a refused connection waits for one of the node's own, and attempts are few`() throws {
         _ = try Cluster.node()
         let proxy = try CuttingProxy(to: Cluster.port)

@@ -330,12 +330,11 @@ final class PostgresPool: Sendable {
             """)
     }
 
-    /// Whether no newer timeline is known.
-    private func isNewest(_ timeline: String) -> Bool {
-        state.withLock { state in
-            state.timeline = max(state.timeline, timeline)
-            return state.timeline == timeline
-        }
+    /// Whether no newer timeline is known. If this one is newer than the known one, connections of older timelines are
+    /// no longer used.
+    func isNewest(_ timeline: String) -> Bool {
+        raise(timeline)
+        return state.withLock { $0.timeline == timeline }
     }
 
     /// Closes all connections; lent ones are closed when they are returned.
