@@ -36,6 +36,19 @@ import Testing
         withExtendedLifetime((first, second)) {}
     }
 
+    @Test func `an engine that is released stops no other engine of its database from following`() async throws {
+        let (first, database, name) = try Cluster.newDatabase()
+        let second = try Cluster.node()
+        let kept = try second.engine(of: name)
+        let heard = Log([Int64]())
+        kept.onCommit { notice in heard.update { $0.append(notice.sequence.number) } }
+        // Threads that open a database at the same time make an engine each, and all but one are released.
+        _ = try second.engine(of: name)
+        try database.save(Document(id: "a", body: [:]), onConflict: .fail)
+        await eventually("the engine hears of the commit") { heard.value.last == 1 }
+        withExtendedLifetime((first, second, kept)) {}
+    }
+
     @Test func `a database that another node deletes is closed`() async throws {
         let (first, _, name) = try Cluster.newDatabase()
         let second = try Cluster.node()
@@ -60,7 +73,7 @@ import Testing
         func engine(_ number: Int64, _ pool: PostgresPool) -> PostgresEngine {
             PostgresEngine(
                 number, pool, configuration, CommitMarks(node: configuration.node), state: row.state,
-                ring: { _, _ in }, onClose: {})
+                ring: { _, _ in }, onClose: { _ in })
         }
         let good = engine(row.number, pool)
         let failing = (1...8).map { engine(-$0, closedPool) }

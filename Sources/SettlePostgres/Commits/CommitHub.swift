@@ -10,8 +10,9 @@ internal import SettlePlatform
 /// A notification is only a hint: a lost one costs a second. If `LISTEN` fails, the tables are polled every 250 ms.
 final class CommitHub: Sendable {
     private struct State {
-        /// The open databases by number.
-        var open: [Int64: Weak] = [:]
+        /// The engines that are open, by the numbers of their databases. A database has several for a moment if threads
+        /// open it at the same time.
+        var open: [Int64: [Weak]] = [:]
         /// The states that the next notification announces.
         var rung: [Int64: DatabaseState] = [:]
         /// Whether the next notification asks other nodes to check all databases.
@@ -21,7 +22,10 @@ final class CommitHub: Sendable {
         var isStopped = false
     }
 
-    private struct Weak: Sendable { weak let engine: PostgresEngine? }
+    private struct Weak: Sendable {
+        let id: ObjectIdentifier
+        weak let engine: PostgresEngine?
+    }
 
     private let pool: PostgresPool
     /// A random name of this process, by which it recognizes its own notifications.
@@ -57,13 +61,27 @@ final class CommitHub: Sendable {
     /// Ends the threads.
     func stop() { state.update { $0.isStopped = true } }
 
-    /// Starts to follow a database.
-    func add(_ engine: PostgresEngine) { state.withLock { $0.open[engine.database] = Weak(engine: engine) } }
+    /// Starts to follow the database of an engine.
+    func add(_ engine: PostgresEngine) {
+        let entry = Weak(id: ObjectIdentifier(engine), engine: engine)
+        state.withLock { $0.open[engine.database, default: []].append(entry) }
+    }
 
-    /// Stops following a database, unless another engine of it is open.
-    func remove(_ database: Int64) {
-        guard engine(database)?.isClosed ?? true else { return }
-        state.withLock { $0.open[database] = nil }
+    /// Stops following the database of one engine, which was closed or released. Other engines of it go on.
+    func remove(_ engine: ObjectIdentifier, of database: Int64) {
+        state.withLock { state in
+            state.open[database]?.removeAll { $0.id == engine }
+            if state.open[database]?.isEmpty == true { state.open[database] = nil }
+        }
+    }
+
+    /// The open engines. No last reference to one may be released while the lock is held, because `remove` locks, too.
+    private var engines: [PostgresEngine] {
+        state.withLock { $0.open.values.flatMap { $0.compactMap(\.engine) } }
+    }
+
+    private func engines(of database: Int64) -> [PostgresEngine] {
+        state.withLock { $0.open[database, default: []].compactMap(\.engine) }
     }
 
     /// Announces a commit of this node to the other nodes soon.
@@ -73,9 +91,7 @@ final class CommitHub: Sendable {
     func ringAll() { state.updateForOne { $0.ringsAll = true } }
 
     /// The number of this node's waiting writes, in all open databases.
-    var waitingWrites: Int {
-        state.withLock { $0.open.values.compactMap(\.engine) }.reduce(0) { $0 + $1.waitingWrites }
-    }
+    var waitingWrites: Int { engines.reduce(0) { $0 + $1.waitingWrites } }
 
     /// Removes rows of deleted databases soon.
     func keepHouse() { state.withLock { $0.hasHousework = true } }
@@ -126,7 +142,7 @@ final class CommitHub: Sendable {
     /// - Parameter time: The time for deleted databases; what has begun then is finished.
     /// - Returns: Whether rows of deleted databases are left, and can be removed.
     func keepHouse(for time: Duration) -> Bool {
-        for number in state.withLock({ Array($0.open.keys) }) where !isStopped { try? engine(number)?.keepHouse() }
+        for engine in engines where !isStopped { try? engine.keepHouse() }
         let house = Housekeeping(pool: pool)
         let end = ContinuousClock.now + time
         do {
@@ -179,28 +195,26 @@ final class CommitHub: Sendable {
 
     private func follow(_ word: Substring) {
         let numbers = word.split(separator: ":").compactMap { Int64($0) }
-        guard numbers.count == 4, let engine = engine(numbers[0]) else { return }
-        engine.follow(
-            DatabaseState(sequence: numbers[1], settingsAge: numbers[2], designAge: numbers[3]), isForeign: true)
+        guard numbers.count == 4 else { return }
+        let newest = DatabaseState(sequence: numbers[1], settingsAge: numbers[2], designAge: numbers[3])
+        for engine in engines(of: numbers[0]) { engine.follow(newest, isForeign: true) }
     }
 
     /// Reads the rows of all open databases.
     private func poll(_ connection: PostgresConnection) throws {
-        let open = state.withLock { $0.open.filter { $0.value.engine != nil }.keys.sorted() }
+        var open = Dictionary(grouping: engines, by: \.database)
         guard !open.isEmpty else { return }
         let begin = ContinuousClock.now
-        guard let rows = try connection.run([PostgresCall(.follow, .integers(open))]).first else { return }
-        var found: Set<Int64> = []
+        let call = PostgresCall(.follow, .integers(open.keys.sorted()))
+        guard let rows = try connection.run([call]).first else { return }
         for row in 0..<rows.count {
-            let number = rows.integer(row, 0)
-            found.insert(number)
             let newest = DatabaseState(
                 sequence: rows.integer(row, 1), settingsAge: rows.integer(row, 2), designAge: rows.integer(row, 3))
-            engine(number)?.follow(newest, isForeign: true)
-            engine(number)?.record(readAt: begin)
+            for engine in open.removeValue(forKey: rows.integer(row, 0)) ?? [] {
+                engine.follow(newest, isForeign: true)
+                engine.record(readAt: begin)
+            }
         }
-        for number in open where !found.contains(number) { engine(number)?.wasDeleted() }
+        for engine in open.values.joined() { engine.wasDeleted() }
     }
-
-    private func engine(_ database: Int64) -> PostgresEngine? { state.withLock { $0.open[database]?.engine } }
 }

@@ -31,7 +31,8 @@ final class PostgresEngine: StorageEngine {
     let configuration: PostgresConfiguration
     /// Called with each commit of this node.
     private let ring: @Sendable (Int64, DatabaseState) -> Void
-    private let onClose: @Sendable () -> Void
+    /// Called when this engine is closed or released, with its identity: a reference may not outlive `deinit`.
+    private let onClose: @Sendable (ObjectIdentifier) -> Void
 
     /// The maximum length of a document id, because a B-tree entry must fit into a third of a page.
     static let longestID = 2048
@@ -41,7 +42,8 @@ final class PostgresEngine: StorageEngine {
     init(
         _ database: Int64, _ pool: PostgresPool, _ configuration: PostgresConfiguration, _ marks: CommitMarks,
         state: DatabaseState,
-        ring: @escaping @Sendable (Int64, DatabaseState) -> Void, onClose: @escaping @Sendable () -> Void
+        ring: @escaping @Sendable (Int64, DatabaseState) -> Void,
+        onClose: @escaping @Sendable (ObjectIdentifier) -> Void
     ) {
         (self.database, self.pool, self.configuration) = (database, pool, configuration)
         (self.ring, self.onClose) = (ring, onClose)
@@ -52,7 +54,7 @@ final class PostgresEngine: StorageEngine {
         followed = FollowedState(state)
     }
 
-    deinit { onClose() }
+    deinit { onClose(ObjectIdentifier(self)) }
 
     /// The number of this node's writes that wait for their turn.
     var waitingWrites: Int { queue.waitingCount }
@@ -198,7 +200,7 @@ final class PostgresEngine: StorageEngine {
             defer { closed = true }
             return !closed
         }
-        if wasOpen { onClose() }
+        if wasOpen { onClose(ObjectIdentifier(self)) }
     }
 }
 

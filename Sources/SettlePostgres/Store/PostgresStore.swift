@@ -120,7 +120,7 @@ public final class PostgresStore: Sendable {
     private func engine(_ row: Row) -> PostgresEngine {
         let engine = PostgresEngine(
             row.number, pool, configuration, marks, state: row.state, ring: { [hub] in hub.ring($0, $1) },
-            onClose: { [hub] in hub.remove(row.number) })
+            onClose: { [hub] in hub.remove($0, of: row.number) })
         hub.add(engine)
         return engine
     }
@@ -197,7 +197,6 @@ public final class PostgresStore: Sendable {
             if let database = open[row.number]?.database, !database.isClosed {
                 return database
             }
-            hub.add(engine)
             engine.onDeletion { [weak made] in made?.close() }
             open[row.number] = Open(name: row.name, database: made, engine: engine)
             if open.count > 64, open.count > 2 * open.values.count(where: { $0.database != nil }) {
