@@ -87,6 +87,17 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
+    @Test func `a local document with an id that is too long is refused before it joins a commit`() throws {
+        let (store, database, _) = try Cluster.newDatabase()
+        let long = DocumentID(unchecked: "_local/" + String(repeating: "é", count: 1025))
+        let error = failure { _ = try database.saveLocalDocument(long, body: ["v": 1]) }
+        #expect(error?.code == .invalid && error?.message.contains("2048") == true)
+        let longest = DocumentID(unchecked: "_local/" + String(repeating: "é", count: 1020))
+        _ = try database.saveLocalDocument(longest, body: ["v": 1])
+        #expect(try database.localDocuments().map(\.id) == [longest])
+        withExtendedLifetime(store) {}
+    }
+
     @Test func `another version of the tables, and another cluster, are refused`() throws {
         let connection = try PostgresConnection(Cluster.owner().connectionParameters())
         let pool = PostgresPool(try Cluster.configuration())

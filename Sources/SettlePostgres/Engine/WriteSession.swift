@@ -192,6 +192,7 @@ final class WriteSession: PostgresReader, NestingWriter {
         try changed()
     }
 
+    /// Checks that an id fits into an entry of an index.
     private func checkLength(of id: DocumentID) throws {
         guard id.string.utf8.count > PostgresEngine.longestID else { return }
         throw DatabaseError(
@@ -270,6 +271,9 @@ final class WriteSession: PostgresReader, NestingWriter {
 /// Side records in a write.
 extension WriteSession {
     func put(_ record: SideRecord) throws {
+        // PostgreSQL refuses a longer one only at the commit, and with it the other writes that the commit has.
+        if case .local(let document) = record { try checkLength(of: document.id) }
+        if case .expiration(let id, _) = record { try checkLength(of: id) }
         nesting.changes += 1
         switch record {
         case .blob(let blob):

@@ -192,16 +192,20 @@ final class SharedWriter: SharedReader, StorageWriter {
     }
 
     func put(_ record: SideRecord) throws {
+        if case .local(let document) = record { try checkLength(of: document.id) }
         if case .blob(let blob) = record, try writer.blob(blob.digest) == nil { try store.contents.place(blob) }
         try writer.put(record)
         if case .content(let token, _) = record { store.append(restoredToken: token) }
     }
 
     func apply(_ change: DocumentChange) throws -> UpdateSequence? {
-        if case .insert(let record) = change, record.id.string.utf8.count > longestID {
-            throw DatabaseError(.invalid, "an id has at most \(longestID) bytes")
-        }
+        if case .insert(let record) = change { try checkLength(of: record.id) }
         return try writer.apply(change)
+    }
+
+    private func checkLength(of id: DocumentID) throws {
+        guard id.string.utf8.count > longestID else { return }
+        throw DatabaseError(.invalid, "an id has at most \(longestID) bytes")
     }
 
     func putContent(_ content: RevisionContent) throws -> UInt64 { try writer.putContent(content) }

@@ -116,5 +116,10 @@ extension StorageEngineSuite {
             _ = try engine.hold { try $0.apply(.insert(record(DocumentID(unchecked: "\(id)éé")))) }
             report.expect(false, "an id that is too long is stored")
         } catch let error as DatabaseError where error.code.name == "invalid" {}
+        let local = DocumentID(unchecked: "_local/" + String(repeating: "é", count: longest / 2))
+        do {
+            try engine.commit { try $0.put(LocalDocument(id: local, revisionNumber: 1, body: .empty)) }
+            report.expect(false, "a local document with an id that is too long is stored")
+        } catch let error as DatabaseError where error.code.name == "invalid" {}
     }
 }
