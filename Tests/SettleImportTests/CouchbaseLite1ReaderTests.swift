@@ -135,6 +135,28 @@ import Testing
         #expect(reader.leftOut.count == 3 && reader.identity == "private")
     }
 
+    @Test func `a member whose name is reserved is a fault of its revision, except for metadata`() throws {
+        let documents = try documents([
+            MadeDatabase.document(1, "a"),
+            MadeDatabase.row(
+                1, "1-aa", #"{"v":1,"_price":3,"_id":"a","_rev":"1-aa","_deleted":false,"_local_seq":7}"#),
+        ])
+        #expect(documents[0].leaves.map(\.body) == [["v": 1]])
+        let fault = try #require(documents[0].faults.first)
+        #expect(documents[0].faults.count == 1 && fault.revision?.description == "1-aa")
+        #expect(fault.message.contains("\"_price\""), "\(fault)")
+    }
+
+    @Test func `a member of a local document whose name is reserved is listed as left out`() throws {
+        let json = #"{"_id":"_local/mine","_rev":"1-local","cursor":1,"_place":2}"#
+        let url = try made.sqlite(
+            "db.cblite", version: 102,
+            MadeDatabase.schemaOf1 + ["INSERT INTO localdocs VALUES('_local/mine', '1-local', '\(json)')"])
+        let reader = try #require(try ForeignSQLite.reader(at: url))
+        #expect(try reader.localDocuments() == ["_local/mine": ["cursor": 1]])
+        #expect(reader.leftOut.count == 1 && reader.leftOut.first?.contains("\"_place\"") == true)
+    }
+
     @Test func `what the file's indexes hide is read`() throws {
         let rows = (1...50).flatMap { [MadeDatabase.document($0, "d\($0)"), MadeDatabase.row($0, "1-a", #"{"v":1}"#)] }
         let schema = MadeDatabase.schemaOf1 + ["CREATE INDEX revs_by_docid ON revs(doc_id)"]

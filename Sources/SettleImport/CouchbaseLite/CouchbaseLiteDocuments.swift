@@ -238,8 +238,7 @@ struct CouchbaseLiteDocuments {
         let read = try DocumentReader.read(json, allowsReserved: true)
         for member in read.reserved where !Self.metadata.contains(member.name) {
             guard member.name == WireAttachment.listName else {
-                let message = "the member \"\(member.name)\" is left out: names with _ are reserved"
-                faults.append(ForeignFault(revision: revision, message: message))
+                faults.append(.reserved(member.name, in: revision))
                 continue
             }
             for entry in try JSONValue(utf8: member.value).object ?? [:] {

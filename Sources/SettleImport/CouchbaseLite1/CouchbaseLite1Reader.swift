@@ -138,13 +138,24 @@ final class CouchbaseLite1Reader: ForeignReader {
                 leftOut.append("the local document \(name.debugDescription), whose id is not valid")
                 return
             }
-            guard let document = try? DocumentReader.read(bytes, allowsReserved: true).body else {
+            guard let read = try? DocumentReader.read(bytes, allowsReserved: true) else {
                 leftOut.append("the local document \(name.debugDescription), which is not JSON")
                 return
             }
-            if !Self.isCheckpoint(id, document) { try body(id, document) }
+            guard !Self.isCheckpoint(id, read.body) else { return }
+            for member in read.reserved where !Self.metadata.contains(member.name) {
+                let place = "of the local document \(name.debugDescription)"
+                leftOut.append("the member \(member.name.debugDescription) \(place): names with _ are reserved")
+            }
+            try body(id, read.body)
         }
     }
+
+    /// The reserved members that say what the file says elsewhere; the products remove them as well.
+    private static let metadata: Set<String> = [
+        "_id", "_rev", "_deleted", WireDocument.revisionsName, "_revs_info", "_conflicts", "_deleted_conflicts",
+        "_local_seq", "_removed",
+    ]
 
     /// Whether a local document is a product's own.
     private static func isCheckpoint(_ id: DocumentID, _ body: DocumentBody) -> Bool {
@@ -259,7 +270,7 @@ extension CouchbaseLite1Reader {
         guard !text.isEmpty || rows.isDeleted else { return nil }
         var (content, listed) = (ForeignContent(body: .empty, isDeleted: rows.isDeleted), [ForeignAttachment]())
         if !text.isEmpty {
-            do { try read(text, into: &content, &listed) } catch {
+            do { try read(text, of: node.revision, into: &content, &listed, &faults) } catch {
                 let message = "the body is not valid JSON: \(error)"
                 // A tombstone says all that counts without its body.
                 guard rows.isDeleted else { throw ForeignFileError(.damaged, message) }
@@ -276,8 +287,11 @@ extension CouchbaseLite1Reader {
         return content
     }
 
+    /// Reads the JSON of a revision. Members whose names are reserved are faults unless they are metadata, for they are
+    /// lost.
     private func read(
-        _ text: [UInt8], into content: inout ForeignContent, _ attachments: inout [ForeignAttachment]
+        _ text: [UInt8], of revision: RevisionID, into content: inout ForeignContent,
+        _ attachments: inout [ForeignAttachment], _ faults: inout [ForeignFault]
     ) throws(JSONError) {
         let read = try DocumentReader.read(text, allowsReserved: true)
         content.body = read.body
@@ -287,6 +301,8 @@ extension CouchbaseLite1Reader {
                 for entry in value.object ?? [:] { attachments.append(attachment(entry.name, entry.value)) }
             } else if member.name == "_deleted", value == true {
                 content.isDeleted = true
+            } else if !Self.metadata.contains(member.name) {
+                faults.append(.reserved(member.name, in: revision))
             }
         }
     }

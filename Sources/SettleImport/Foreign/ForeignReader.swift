@@ -109,6 +109,11 @@ public struct ForeignFault: Sendable, Equatable {
         self.attachment = attachment
         self.message = message
     }
+
+    /// The fault of a revision with a member that is left out, because its name is reserved.
+    static func reserved(_ name: String, in revision: RevisionID) -> ForeignFault {
+        ForeignFault(revision: revision, message: "the member \"\(name)\" is left out: names with _ are reserved")
+    }
 }
 
 /// What a product recorded of the server's copy of a document.
