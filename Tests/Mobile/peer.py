@@ -4,7 +4,8 @@
     peer.py old REV   knows collections, refuses their numbers, and answers no second proposal before it has what it wanted of
                       the first, as peers of Couchbase Lite before 3.4 do; has each document `updated-…` at the revision REV
     peer.py gateway   removes documents from channels, loses one, refuses one, names no revision when it has another, counts
-                      sequences in texts, and has null for a list without rows, as versions of Sync Gateway do
+                      sequences in texts, has null for a list without rows, as versions of Sync Gateway do, and a member of
+                      a document whose name is reserved
     peer.py cutting   ends its first connection in the middle of a pull
     peer.py slow      answers revisions three seconds after the last of them, and counts the attachments that are under way meanwhile
     peer.py silent    says nothing of a subscription, and ends a connection that sends a ping
@@ -31,6 +32,7 @@ ROWS = {
     "gateway": [
         ["1::1", "kept", "1-aa", {"n": 1}], ["1::2", "left", "2-bb", {}, 4], ["1::3", "lost", "1-cc", None],
         ["1::4", "removed", "2-dd", {"_removed": True}], ["1::5", "odd", "1-ee", {"n": 5}],
+        ["1::6", "reserved", "1-ff", {"n": 6, "_price": 3}], ["1::7", "described", "1-ab", {"n": 7, "_id": "described", "_rev": "1-ab"}],
     ],
     "slow": [], "silent": [], "vectors": [], "asked": [],
     "cutting": [[number, f"doc-{number}", f"1-{number:02}", {"n": number}] for number in range(1, 9)],

@@ -92,7 +92,7 @@ struct RemoteExport {
                 case .found(let found): leaves.append(found)
                 // It was changed since, and is listed again with its later change.
                 case .missing: isWhole = false
-                case .failed(let error):
+                case .failed(let error), .refused(let error):
                     let failure = remote.failure(about: request.id).explained(error)
                     guard let leaveOut, error.code == .serverError || !error.isTransient else { throw failure }
                     leaveOut(request.id, failure)

@@ -146,7 +146,15 @@ extension Flow {
                 DocumentReport.Problem(
                     revision: request.revision, kind: .gone, error: PeerError(.notFound, reason)))
         case .failed(let error): job.failed.append((request, error))
+        case .refused(let error):
+            counts.revisionsRead += 1
+            refuse(request.revision, error, &job)
         }
+    }
+
+    private mutating func refuse(_ revision: RevisionID, _ error: PeerError, _ job: inout FlowJob) {
+        counts.revisionsRefused += 1
+        job.report.problems.append(DocumentReport.Problem(revision: revision, kind: .refused, error: error))
     }
 
     /// Continues with a document when its revisions are fetched, or as many as fit into memory.
@@ -186,10 +194,7 @@ extension Flow {
             counts.revisionsWritten += 1
             counts.bytesWritten = counts.bytesWritten.adding(clamped: revision.bytesToWrite)
         case .known: counts.revisionsKnown += 1
-        case .refused(let error):
-            counts.revisionsRefused += 1
-            job.report.problems.append(
-                DocumentReport.Problem(revision: revision.revision, kind: .refused, error: error))
+        case .refused(let error): refuse(revision.revision, error, &job)
         case .failed(let error):
             // An attachment may have been left out because the target has an ancestor, but the ancestor has lost
             // the content.

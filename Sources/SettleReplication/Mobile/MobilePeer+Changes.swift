@@ -172,7 +172,16 @@ struct MobileRevision {
 
     init(_ message: BLIPMessage) { self.message = message }
 
+    /// The reserved members that describe the revision, and are no part of its body.
+    private static let metadata: Set<String> = [
+        "_id", "_rev", "_deleted", WireDocument.revisionsName, WireAttachment.listName, "_removed", "_revs_info",
+        "_conflicts", "_deleted_conflicts", "_local_seq",
+    ]
+
     /// The answer to a request for the revision, with the contents of its blobs.
+    ///
+    /// A revision with other members whose names are reserved is refused, as Settle's server refuses it in a push.
+    /// Without them it would be another content under the same id, and the next edit would remove them at the server.
     ///
     /// - Throws: ``PeerError`` if a content can't be fetched; `JSONError`, ``WireFault`` or ``RevisionTreeError`` for a
     ///   message that is not a revision.
@@ -181,6 +190,11 @@ struct MobileRevision {
         let reader = try DocumentReader.read(text, allowsReserved: true)
         guard !reader.reserved.contains(where: { $0.name == "_removed" && $0.value.elementsEqual("true".utf8) }) else {
             return .missing(reason: "it was removed from the user's channels")
+        }
+        if let member = reader.reserved.first(where: { !Self.metadata.contains($0.name) }) {
+            let name = member.name.debugDescription
+            let reason = "\(request.revision) of \"\(request.id)\" has the member \(name): names with _ are reserved"
+            return .refused(PeerError(.badRequest, reason))
         }
         let document: WireDocument
         do { document = try WireDocument(reader, .answer) } catch let fault as WireDocument.Fault {

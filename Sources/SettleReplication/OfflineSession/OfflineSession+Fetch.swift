@@ -49,7 +49,7 @@ extension OfflineSession {
         guard let answer = try await server.peer.revisions([request], budget: Self.budget).first else { return true }
         switch answer {
         case .missing: return true
-        case .failed(let error): throw error
+        case .failed(let error), .refused(let error): throw error
         case .found(let revision):
             guard let outcome = try await LocalPeer(database).store([revision], branching: .allowed).first else {
                 return true

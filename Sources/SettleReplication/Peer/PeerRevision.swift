@@ -49,6 +49,8 @@ package enum RevisionAnswer: Sendable {
     case missing(reason: String)
     /// The source can't return this revision at the moment, but can return others.
     case failed(PeerError)
+    /// No database can store the revision as the source has it. The error says why, and a retry does not help.
+    case refused(PeerError)
 }
 
 // MARK: - PeerAttachment

@@ -101,7 +101,8 @@ extension ReplicationLedger {
 public struct LedgerEntry: Sendable, Hashable {
     /// The reason why it is listed.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// The target refuses it; the replication retries only after it changes (SEMANTICS 117, 205).
+        /// The target refuses it, or no database can store it; the replication retries only after it changes
+        /// (SEMANTICS 117, 205).
         case refused
         /// It could not be replicated; the replication retries it (SEMANTICS 111).
         case failed

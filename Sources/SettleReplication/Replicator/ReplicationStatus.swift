@@ -81,7 +81,7 @@ public struct ReplicationCounts: Sendable, Hashable {
     public var revisionsWritten = 0
     /// Missing revisions that the target received from elsewhere meanwhile.
     public var revisionsKnown = 0
-    /// Missing revisions that the target refused; the ledger lists them.
+    /// Missing revisions that the target refused, or that no database can store; the ledger lists them.
     public var revisionsRefused = 0
     /// Missing revisions that could not be replicated; the ledger lists them, and they are retried.
     public var revisionsFailed = 0

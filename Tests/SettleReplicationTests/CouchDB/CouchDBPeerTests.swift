@@ -99,7 +99,7 @@ import Testing
             switch answer {
             case .missing: #expect(index != 2)
             case .found(let revision): #expect(index == 2 && revision.isDeletionAtSource)
-            case .failed(let error): Issue.record("\(error)")
+            case .failed(let error), .refused(let error): Issue.record("\(error)")
             }
         }
     }

@@ -34,7 +34,7 @@ import Testing
                 switch answer {
                 case .found(let revision): revision.id.string
                 case .missing: "missing"
-                case .failed(let error): "\(error.code)"
+                case .failed(let error), .refused(let error): "\(error.code)"
                 }
             }
             #expect(names == ["a", "missing", "b", "server_error", "c", "d"])
@@ -64,6 +64,7 @@ import Testing
             case .found: "found"
             case .missing: "missing"
             case .failed(let error): error.isTransient ? "failed" : "failed for good"
+            case .refused: "refused"
             }
         }
         #expect(names == ["missing", "failed", "failed"])
@@ -93,7 +94,7 @@ import Testing
             switch answer {
             case .found(let revision): revision.id.string
             case .missing: "missing"
-            case .failed(let error): "\(error.code)"
+            case .failed(let error), .refused(let error): "\(error.code)"
             }
         }
         #expect(names == ["a", "b", "missing", "server_error", "bad_answer", "bad_answer"])
