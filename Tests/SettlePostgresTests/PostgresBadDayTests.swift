@@ -69,6 +69,21 @@ import Testing
         #expect(try database.document("a") == nil)
     }
 
+    @Test func `a snapshot begins on another connection if an idle one has ended`() throws {
+        let (store, database, name) = try Cluster.newDatabase()
+        try database.save(Document(id: "a", body: [:]), onConflict: .fail)
+        let number = try #require(try store.find([name]).first).number
+        let pool = PostgresPool(try Cluster.configuration())
+        defer { pool.close() }
+        let process = try pool.with { try $0.run([PostgresCall(.process)])[0].integer(0, 0) }
+        let other = try PostgresConnection(Cluster.configuration().connectionParameters())
+        _ = try other.runText("SELECT pg_terminate_backend(\(process)::int, 5000)")
+        let snapshot = SnapshotLink(number, pool)
+        defer { snapshot.end() }
+        #expect(try snapshot.state.sequence == 1)
+        withExtendedLifetime(store) {}
+    }
+
     @Test func `an id that is too long is refused, and the others of the batch are written`() throws {
         let (store, database, _) = try Cluster.newDatabase()
         let long = DocumentID(unchecked: String(repeating: "é", count: 1025))

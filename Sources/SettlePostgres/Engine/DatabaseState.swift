@@ -59,16 +59,24 @@ final class SnapshotLink: PostgresLink {
     func ask(_ calls: [PostgresCall]) throws -> [PostgresResult] {
         do {
             if let lent { return try lent.connection.value.run(calls) }
-            let taken = try pool.borrow()
-            lent = taken
-            // The transaction begins in the round trip of the first query.
-            let begin = [
-                PostgresCall(.beginSnapshot), PostgresCall(.allowIdle), PostgresCall(.state, .integer(database)),
-            ]
-            let results = try taken.connection.value.run(begin + calls)
-            row = results[begin.count - 1]
-            return Array(results.dropFirst(begin.count))
+            do { return try begin(calls) } catch let failure as PostgresFailure where failure.endsConnection {
+                // An idle connection may have broken long ago. Nothing was read yet, so the snapshot begins on another.
+                end()
+                return try begin(calls)
+            }
         } catch let failure as PostgresFailure { throw failure.error }
+    }
+
+    /// Begins the transaction in the round trip of the first queries.
+    private func begin(_ calls: [PostgresCall]) throws -> [PostgresResult] {
+        let taken = try pool.borrow()
+        lent = taken
+        let begin = [
+            PostgresCall(.beginSnapshot), PostgresCall(.allowIdle), PostgresCall(.state, .integer(database)),
+        ]
+        let results = try taken.connection.value.run(begin + calls)
+        row = results[begin.count - 1]
+        return Array(results.dropFirst(begin.count))
     }
 
     /// Ends the transaction, without waiting for the result: the next use of the connection reads it.
