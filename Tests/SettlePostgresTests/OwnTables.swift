@@ -10,16 +10,16 @@ struct OwnTables {
     private let name = Cluster.newName()
     private let superuser: PostgresConnection
 
-    init() throws {
+    init(isMigrated: Bool = true) throws {
         superuser = try PostgresConnection(Self.configuration("_SUPERUSER", "postgres").connectionParameters())
         _ = try superuser.runText("CREATE DATABASE \(name) OWNER settle_owner")
-        _ = try migrate()
+        if isMigrated { _ = try migrate() }
     }
 
     func remove() { _ = try? superuser.runText("DROP DATABASE \(name) WITH (FORCE)") }
 
-    func migrate() throws -> PostgresMigration.Report {
-        try PostgresMigration.run(Self.configuration("_OWNER", name), appRole: "settle_app")
+    func migrate(appRole: String = "settle_app") throws -> PostgresMigration.Report {
+        try PostgresMigration.run(Self.configuration("_OWNER", name), appRole: appRole)
     }
 
     /// How a node connects.

@@ -126,6 +126,16 @@ import Testing
         #expect(check(2, "a") == nil)
     }
 
+    @Test func `a migration that fails at the rights of a role changes nothing`() throws {
+        let tables = try OwnTables(isMigrated: false)
+        defer { tables.remove() }
+        let error = failure { _ = try tables.migrate(appRole: "settle_nobody") }
+        #expect(error?.code == .storage)
+        let report = try tables.migrate()
+        #expect(report.before == nil && report.now == PostgresSchema.version)
+        #expect(try tables.migrate().before == PostgresSchema.version)
+    }
+
     @Test func `a role that may only read is refused`() throws {
         let connection = try PostgresConnection(Cluster.owner().connectionParameters())
         func check(_ columns: String) -> DatabaseError? {

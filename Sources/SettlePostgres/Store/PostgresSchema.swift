@@ -102,7 +102,8 @@ enum PostgresSchema {
 ///
 ///     try PostgresMigration.run(PostgresConfiguration("host=db dbname=settle user=settle_owner …"), appRole: "settle_app")
 ///
-/// Everything happens in one transaction: a migration that fails changes nothing. Servers may be running meanwhile.
+/// Tables and rights change in one transaction: a migration that fails changes nothing. Servers may be running
+/// meanwhile.
 public enum PostgresMigration {
     /// The result of a migration.
     public struct Report: Sendable, Hashable {
@@ -140,22 +141,22 @@ public enum PostgresMigration {
                 "the schema has version \(before), and this program knows \(PostgresSchema.version): use a newer program"
             )
         }
-        var skipped: [String] = []
+        // If one of the statements fails, the connection ends, and the transaction with it.
+        _ = try connection.run([PostgresCall(.begin)])
         if before == nil {
             let cluster = SecureRandom.hexadecimal()
-            _ = try connection.run([PostgresCall(.begin)])
             for text in PostgresSchema.first { try connection.runText(text) }
             try connection.runText(
                 "INSERT INTO settle.format (number, cluster) VALUES (\(PostgresSchema.version), '\(cluster)')")
-            _ = try connection.run([PostgresCall(.commit)])
-            for text in PostgresSchema.tuning {
-                do { try connection.runText(text) } catch PostgresFailure.refused { skipped.append(text) }
-            }
-        }
-        if let before, before < PostgresSchema.version {
+        } else if before != PostgresSchema.version {
             try connection.runText("UPDATE settle.format SET number = \(PostgresSchema.version)")
         }
         if let appRole { try grant(appRole, connection) }
+        _ = try connection.run([PostgresCall(.commit)])
+        var skipped: [String] = []
+        for text in before == nil ? PostgresSchema.tuning : [] {
+            do { try connection.runText(text) } catch PostgresFailure.refused { skipped.append(text) }
+        }
         let format = try connection.run([PostgresCall(.format)])[0]
         return Report(before: before, now: format.integer(0, 0), cluster: format.text(0, 1), skipped: skipped)
     }
