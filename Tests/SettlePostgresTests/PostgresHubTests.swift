@@ -114,6 +114,22 @@ import Testing
         await eventually("no thread uses the hub") { observed.hub == nil }
     }
 
+    @Test func `an upload that was given up gets no more chunks`() throws {
+        let (store, _, name) = try Cluster.newDatabase()
+        let number = try #require(try store.find([name]).first).number
+        let engine = try #require(try store.engine(of: name) as? PostgresEngine)
+        let writer = try #require(engine.blobs as? PostgresBlobs).newBlob()
+        // Another node removes what is left of an upload that nobody has prolonged for ten minutes.
+        _ = try store.pool.runOnce([PostgresCall(.destroy(.uploads), .integer(number))])
+        let error = #expect(throws: DatabaseError.self) {
+            try [UInt8](repeating: 7, count: 5 << 20).withUnsafeBytes { try writer.write($0) }
+        }
+        #expect(error?.code == .attachmentMissing)
+        let owner = try PostgresConnection(Cluster.owner().connectionParameters())
+        let chunks = try owner.runText("SELECT count(*) FROM settle.chunks WHERE database_id = \(number)")
+        #expect(chunks[0].integer(0, 0) == 0)
+    }
+
     @Test func `a deleted database can be removed in steps without time`() throws {
         let (store, database, name) = try Cluster.newDatabase()
         try database.save(Document(id: "a", body: [:]), onConflict: .fail)

@@ -249,7 +249,11 @@ extension PostgresStatement {
             "UPDATE uploads SET until = clock_timestamp() WHERE database_id = $1 AND upload = ANY($2::bytea[])"
         case .blobBytes:
             "SELECT coalesce(sum(length), 0)::bigint FROM blobs WHERE database_id = $1 AND upload IS NOT NULL"
-        case .putChunk: "INSERT INTO chunks (database_id, upload, number, bytes) VALUES ($1, $2, $3, $4)"
+        case .putChunk:
+            """
+            INSERT INTO chunks (database_id, upload, number, bytes) SELECT $1::bigint, $2::bytea, $3::bigint, $4::bytea \
+            WHERE EXISTS (SELECT 1 FROM uploads WHERE database_id = $1 AND upload = $2)
+            """
         case .chunk: "SELECT bytes FROM chunks WHERE database_id = $1 AND upload = $2 AND number = $3"
         case .uploadsThere:
             "SELECT upload FROM uploads WHERE database_id = $1 AND upload = ANY($2::bytea[]) FOR UPDATE"

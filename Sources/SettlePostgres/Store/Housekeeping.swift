@@ -16,6 +16,8 @@ struct Housekeeping: Sendable {
     func destroyOne(until end: ContinuousClock.Instant) throws -> Bool {
         guard let rows = try pool.ask([PostgresCall(.doomed)]).first, rows.count > 0 else { return false }
         let number = rows.integer(0, 0)
+        // The pins are first: without them a writer that does not know of the deletion yet can add no more chunks.
+        _ = try run(PostgresCall(.destroy(.uploads), .integer(number)))
         for statement in [PostgresStatement.destroyDocuments, .destroyContents, .destroyChunks] {
             while try run(PostgresCall(statement, .integer(number))) > 0 {
                 if ContinuousClock.now >= end { return true }

@@ -51,7 +51,8 @@ final class PostgresBlobs: BlobStorage {
 
     // MARK: - Uploads
 
-    /// Writes chunks in one transaction, which also extends the pin.
+    /// Writes chunks in one transaction, which also extends the pin. Without a pin nothing is written, because nobody
+    /// would remove it.
     func put(_ chunks: [[UInt8]], from number: Int64, of name: [UInt8]) throws {
         let calls = chunks.enumerated().map { index, bytes in
             PostgresCall(.putChunk, .integer(database), .bytes(name), .integer(number + Int64(index)), .bytes(bytes))
