@@ -108,7 +108,8 @@ extension LeftOutDocuments {
             guard var change = rest.popFirst() else { return false }
             // An unreadable revision is sent as `norev`.
             let found = try? stored.get()?.revision
-            let fault = MobileLimits.fault(in: change.id) ?? found.flatMap { MobileLimits.fault(in: $0.body) }
+            let fault =
+                MobileLimits.fault(in: change.id) ?? change.fault ?? found.flatMap { MobileLimits.fault(in: $0.body) }
             if let fault {
                 entries.append(Entry(id: change.id, revision: change.revision, fault: fault))
                 return true

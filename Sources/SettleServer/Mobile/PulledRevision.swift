@@ -35,7 +35,7 @@ struct PulledRevision: Sendable {
     }
 
     /// The reason why no message can name it; `nil` if one can.
-    var fault: String? { BLIPMessage(properties: ["id": id.string, "rev": name]).fault }
+    var fault: String? { refusal(.http(500, ""), ["collection": "\(Int.max)"]).fault }
 
     /// Its row in the message `changes`.
     var row: JSONValue {
@@ -48,10 +48,7 @@ struct PulledRevision: Sendable {
         _ stored: Result<ReplicatedRevision?, DatabaseError>, _ attachments: MobileAttachments,
         _ own: [String: String]
     ) -> BLIPMessage {
-        var properties = own
-        properties["id"] = id.string
-        properties["rev"] = name
-        properties["sequence"] = "\(sequence.number)"
+        var properties = properties(own)
         do {
             guard let found = try stored.get() else { throw HTTPError.missing }
             let stubs = try attachments.stubs(of: found)
@@ -59,15 +56,26 @@ struct PulledRevision: Sendable {
             if found.isDeleted { properties["deleted"] = "1" }
             let history =
                 vector?.history(ids: isKnownByID ? maximumHistory : 0) ?? found.history.ancestors(most: maximumHistory)
-            var message = BLIPMessage(properties: properties, body: found.body.message(listing: stubs))
-            if !history.isEmpty { message.properties["history"] = history }
+            if !history.isEmpty { properties["history"] = history }
+            let message = BLIPMessage(properties: properties, body: found.body.message(listing: stubs))
             if let fault = message.fault { throw BLIPError.http(400, fault) }
             return message
-        } catch {
-            let refusal = MobileSession.blipError(for: error)
-            properties["Profile"] = "norev"
-            (properties["error"], properties["reason"]) = ("\(refusal.code)", refusal.description)
-            return BLIPMessage(properties: properties, isSilent: true)
-        }
+        } catch { return refusal(MobileSession.blipError(for: error), own) }
+    }
+
+    /// The message `norev` with a reason. A reason that no message can carry is left out.
+    private func refusal(_ error: BLIPError, _ own: [String: String]) -> BLIPMessage {
+        var properties = properties(own)
+        (properties["Profile"], properties["error"]) = ("norev", "\(error.code)")
+        properties["reason"] = error.description
+        let message = BLIPMessage(properties: properties, isSilent: true)
+        guard message.fault != nil else { return message }
+        properties["reason"] = ""
+        return BLIPMessage(properties: properties, isSilent: true)
+    }
+
+    /// The properties of all messages that bring it.
+    private func properties(_ own: [String: String]) -> [String: String] {
+        own.merging(["id": id.string, "rev": name, "sequence": "\(sequence.number)"]) { $1 }
     }
 }

@@ -160,6 +160,28 @@ import Testing
         #expect(listed.status == 200 && listed.json["total_rows"] == 3, "\(listed.text.prefix(1000))")
     }
 
+    @Test func `a document whose id leaves no room for the other properties of a message is not offered`() throws {
+        let ids = [100_000, 102_320].map { DocumentID(unchecked: String(repeating: "x", count: $0)) }
+        let faults = try ids.map { id in
+            try Self.save(id, [:], in: remote)
+            let record = try #require(try remote.storedRecord(of: id, withContent: false))
+            return try #require(PulledRevision(record, usesVersions: false)).fault
+        }
+        #expect(faults[0] == nil && faults[1] != nil)
+    }
+
+    @Test func `a refusal whose reason no message can carry goes without it`() throws {
+        try Self.save("a", [:], in: remote)
+        let record = try #require(try remote.storedRecord(of: "a", withContent: false))
+        let change = try #require(PulledRevision(record, usesVersions: false))
+        for (reason, isSent) in [("its file is damaged", true), ("the name a\u{0}b is damaged", false)] {
+            let failure = DatabaseError(.damagedDocument, reason)
+            let message = change.message(.failure(failure), MobileAttachments(database: remote), [:])
+            #expect(message.profile == "norev" && message.isSilent && message.fault == nil)
+            #expect(message.properties["reason"]?.contains(reason) == isSent)
+        }
+    }
+
     @Test(arguments: [ConflictPolicy.threeWayMerge(), .localWins, .deletesWin])
     func `an edit made apart from a deletion at the server ends equal on both sides`(
         _ policy: ConflictPolicy
