@@ -71,9 +71,7 @@ import Testing
         defer { pool.close() }
         closedPool.close()
         func engine(_ number: Int64, _ pool: PostgresPool) -> PostgresEngine {
-            PostgresEngine(
-                number, pool, configuration, CommitMarks(node: configuration.node), state: row.state,
-                ring: { _, _ in }, onClose: { _ in })
+            PostgresEngine(number, pool, configuration, state: row.state, ring: { _, _ in }, onClose: { _ in })
         }
         let good = engine(row.number, pool)
         let failing = (1...8).map { engine(-$0, closedPool) }

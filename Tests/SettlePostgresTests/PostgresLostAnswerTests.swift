@@ -36,4 +36,16 @@ import Testing
         #expect(try database.verify().problems == [])
         withExtendedLifetime((first, node)) {}
     }
+
+    @Test func `each open engine of a database has a mark of its own`() throws {
+        let (store, name) = (try Cluster.node(), Cluster.newName())
+        let engines: [any StorageEngine] = [try store.newEngine(name), try store.engine(of: name)]
+        for (index, engine) in engines.enumerated() {
+            try engine.hold { try $0.put(.setting(name: "x", value: "\(index)")) }
+        }
+        let number = try #require(try store.find([name]).first).number
+        let owner = try PostgresConnection(Cluster.owner().connectionParameters())
+        let marks = try owner.runText("SELECT count(*) FROM settle.marks WHERE database_id = \(number)")
+        #expect(marks[0].integer(0, 0) == 2)
+    }
 }

@@ -4,10 +4,13 @@ internal import SettlePlatform
 
 /// Commits to one database. If the answer to a commit is lost, finds out whether the commit succeeded.
 ///
-/// Each commit writes a *mark*: the number of this node's last commit. A commit whose answer was lost has succeeded
+/// Each commit writes a *mark*: the number of this engine's last commit. A commit whose answer was lost has succeeded
 /// exactly if the mark has its number. Before the mark is read, an extra commit locks the database's row, so it
 /// waits for a commit that is still in line. When that extra commit is acknowledged, the standby has it and
 /// everything before it.
+///
+/// An engine has at most one commit at a time, and finds out its outcome before the next one. Another engine of the
+/// database, for example after it was closed and opened again, has a mark of its own.
 final class Committer: Sendable {
     private let database: Int64
     private let pool: PostgresPool
@@ -18,8 +21,9 @@ final class Committer: Sendable {
     private static let patience: Duration = .seconds(5)
     private static let retries = 5
 
-    init(_ database: Int64, _ pool: PostgresPool, _ marks: CommitMarks, node: String) {
-        (self.database, self.pool, self.marks, self.node) = (database, pool, marks, node)
+    init(_ database: Int64, _ pool: PostgresPool, node: String) {
+        (self.database, self.pool, self.node) = (database, pool, node)
+        marks = CommitMarks(node: node)
     }
 
     /// The outcomes of committing a group.
@@ -219,9 +223,9 @@ final class Committer: Sendable {
     }
 }
 
-/// The marks of this process: each commit writes the next number under the process's name, in every database.
-final class CommitMarks: Sendable {
-    /// A name that no other process has, and no earlier process of this node had.
+/// The marks of one engine: each commit writes the next number under the engine's name.
+private final class CommitMarks: Sendable {
+    /// A name that no other engine has, in this process or another one.
     let name: String
     private let last = Guarded<Int64>(0)
 

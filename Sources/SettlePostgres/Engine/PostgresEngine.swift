@@ -40,8 +40,7 @@ final class PostgresEngine: StorageEngine {
     private static let attempts = 3
 
     init(
-        _ database: Int64, _ pool: PostgresPool, _ configuration: PostgresConfiguration, _ marks: CommitMarks,
-        state: DatabaseState,
+        _ database: Int64, _ pool: PostgresPool, _ configuration: PostgresConfiguration, state: DatabaseState,
         ring: @escaping @Sendable (Int64, DatabaseState) -> Void,
         onClose: @escaping @Sendable (ObjectIdentifier) -> Void
     ) {
@@ -50,7 +49,7 @@ final class PostgresEngine: StorageEngine {
         settings = SettingsCache(database, pool)
         tokens = ContentTokens(database, pool)
         storedBlobs = PostgresBlobs(database, pool)
-        committer = Committer(database, pool, marks, node: configuration.node)
+        committer = Committer(database, pool, node: configuration.node)
         followed = FollowedState(state)
     }
 

@@ -53,7 +53,7 @@ struct Housekeeping: Sendable {
         }
     }
 
-    /// Removes the marks of processes that have not written for a day.
+    /// Removes the marks that were not written for a day.
     func forgetMarks(of database: Int64) throws { _ = try run(PostgresCall(.removeMarks, .integer(database))) }
 
     private func run(_ call: PostgresCall) throws -> Int { try pool.runOnce([call])[0].changed }

@@ -14,7 +14,6 @@ public final class PostgresStore: Sendable {
     let configuration: PostgresConfiguration
     private let options: DatabaseOptions
     let hub: CommitHub
-    private let marks: CommitMarks
     let record: PostgresRecord
     private let servedRecord: any ServerRecord
     let uploads = UploadFolder()
@@ -50,7 +49,6 @@ public final class PostgresStore: Sendable {
         self.options = options
         pool = PostgresPool(configuration)
         hub = CommitHub(pool)
-        marks = CommitMarks(node: configuration.node)
         record = PostgresRecord(pool, place: configuration.place)
         servedRecord = try wrap(record)
         pool.lookAtHosts()
@@ -119,7 +117,7 @@ public final class PostgresStore: Sendable {
 
     private func engine(_ row: Row) -> PostgresEngine {
         let engine = PostgresEngine(
-            row.number, pool, configuration, marks, state: row.state, ring: { [hub] in hub.ring($0, $1) },
+            row.number, pool, configuration, state: row.state, ring: { [hub] in hub.ring($0, $1) },
             onClose: { [hub] in hub.remove($0, of: row.number) })
         hub.add(engine)
         return engine
