@@ -268,6 +268,8 @@ extension MobilePeer {
     /// A server's answer about a document.
     typealias DocumentState = (current: RevisionID?, known: [RevisionID])
 
+    /// The maximum number of rows in one request. A server of Settle takes 10,000, and a message of several MiB.
+    private static let maximumRows = 2000
     /// A revision id that no document has. A server that is asked about it answers with its current revision.
     private static let absent = "1-00000000000000000000000000000000"
 
@@ -283,11 +285,16 @@ extension MobilePeer {
         let rows = zip(documents, names).flatMap { document, names in
             names.map { JSONValue.array([.string(document.id.string), .string($0), .string($0)]) }
         }
-        let answers: JSONValue
+        var answers: [MobileProposal.Answer] = []
         do {
-            let answer = try await connection().ask(
-                "proposeChanges", ["conflictIncludesRev": "true"], body: JSONValue.array(rows).utf8)
-            answers = answer.body.isEmpty ? [] : try JSONValue(utf8: answer.body)
+            // A document may have many leaves, and each of them many ids.
+            for start in stride(from: 0, to: rows.count, by: Self.maximumRows) {
+                let part = Array(rows[start..<min(start + Self.maximumRows, rows.count)])
+                let answer = try await connection().ask(
+                    "proposeChanges", ["conflictIncludesRev": "true"], body: JSONValue.array(part).utf8)
+                let given: JSONValue = answer.body.isEmpty ? [] : try JSONValue(utf8: answer.body)
+                answers += part.indices.map { MobileProposal.Answer(given[$0]) }
+            }
         } catch {
             let error = PeerError(error, at: name)
             if error.isTransient { throw error }
@@ -296,9 +303,8 @@ extension MobilePeer {
         var next = 0
         return documents.map { document in
             defer { next += 1 + document.revisions.count }
-            let first = MobileProposal.Answer(answers[next])
-            let known = document.revisions.indices.filter { MobileProposal.Answer(answers[next + 1 + $0]).code == 304 }
-            return (first.current, known.map { document.revisions[$0] })
+            let known = zip(document.revisions, answers[(next + 1)...]).filter { $0.1.code == 304 }
+            return (answers[next].current, known.map(\.0))
         }
     }
 }

@@ -236,6 +236,28 @@ import Testing
         }
     }
 
+    /// 500 leaves with 21 ids each are more rows than the server takes at a time.
+    @Test func `a leaf of a document with hundreds of leaves and ended branches goes when the server has had it`()
+        async throws
+    {
+        func revision(_ path: [String], isDeleted: Bool = false) throws -> ReplicatedRevision {
+            let revisions = try path.map { try #require(RevisionID($0)) }
+            let history = try #require(RevisionHistory(revisions))
+            let body = try DocumentBody(["words": [.string(path[0])]])
+            return ReplicatedRevision(id: "a", history: history, isDeleted: isDeleted, body: body)
+        }
+        let former = try revision(["2-aaa", "1-111"])
+        let open = try (0..<499).map { try revision(["2-b\($0)", "1-111"]) }
+        let ended = try (0..<20).map { try revision(["3-d\($0)", "2-d\($0)", "1-111"], isDeleted: true) }
+        _ = try database.insertReplicated([former] + open + ended)
+        _ = try remote.insertReplicated([former, try revision(["3-fff", "2-fff", "1-111"])])
+        var pull = ReplicationConfiguration.pull(database, from: peer)
+        pull.conflictPolicy = .keepAll
+        try await OneWayReplicator(pull).run()
+        let leaves = try tree("a", in: database).leaves.filter { !$0.isDeleted }.map(\.revision.description)
+        #expect(leaves.count == 500 && leaves.contains("3-fff") && !leaves.contains("2-aaa"))
+    }
+
     @Test(arguments: 1...24) func `a device without edits ends as the server is`(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed))
         for _ in 0..<5 {
