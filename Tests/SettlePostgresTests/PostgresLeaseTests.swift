@@ -24,6 +24,26 @@ import Testing
         withExtendedLifetime((first, second)) {}
     }
 
+    @Test func `a lease that was released counts its terms for a day, and is then removed`() throws {
+        let (store, _, name) = try Cluster.newDatabase()
+        let number = try #require(try store.find([name]).first).number
+        let engine = try #require(try store.engine(of: name) as? PostgresEngine)
+        let owner = try PostgresConnection(Cluster.owner().connectionParameters())
+        func count() throws -> Int64 {
+            try owner.runText("SELECT count(*) FROM settle.leases WHERE database_id = \(number)")[0].integer(0, 0)
+        }
+        try engine.leases.release(engine.leases.take(["a"], atMost: 1))
+        try engine.keepHouse()
+        #expect(try count() == 1)
+        let again = try engine.leases.take(["a"], atMost: 1)
+        #expect(again == [JobLease(job: "a", term: 2)])
+        try engine.leases.release(again)
+        _ = try owner.runText(
+            "UPDATE settle.leases SET until = until - interval '1 day' WHERE database_id = \(number)")
+        try engine.keepHouse()
+        #expect(try count() == 0)
+    }
+
     @Test func `a write under a lease that another node has writes nothing`() throws {
         let (first, database, name) = try Cluster.newDatabase()
         let second = try Cluster.node("other")

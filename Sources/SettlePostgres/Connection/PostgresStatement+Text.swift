@@ -281,11 +281,11 @@ extension PostgresStatement {
             """
         case .releaseLeases:
             """
-            UPDATE leases AS l SET until = '-infinity', status = NULL FROM unnest($2::bytea[], $3::bigint[]) AS e(job, term) \
+            UPDATE leases AS l SET until = clock_timestamp() - interval '1 hour', status = NULL \
+            FROM unnest($2::bytea[], $3::bigint[]) AS e(job, term) \
             WHERE l.database_id = $1 AND l.job = e.job AND l.term = e.term AND l.node = $4
             """
-        case .forgetLeases:
-            "DELETE FROM leases WHERE database_id = $1 AND until < clock_timestamp() - interval '1 day' AND until > '-infinity'"
+        case .forgetLeases: "DELETE FROM leases WHERE database_id = $1 AND until < clock_timestamp() - interval '1 day'"
         case .leases:
             """
             SELECT job, node, status FROM leases WHERE database_id = $1 AND until >= clock_timestamp() ORDER BY job

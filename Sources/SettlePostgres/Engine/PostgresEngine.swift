@@ -186,12 +186,13 @@ final class PostgresEngine: StorageEngine {
     /// Records the time at which the newest state was read.
     func record(readAt moment: ContinuousClock.Instant) { followed.record(readAt: moment) }
 
-    /// Prolongs the pins of this node, and removes uploads and marks that are no longer needed.
+    /// Prolongs the pins of this node, and removes uploads, marks and leases that are no longer needed.
     func keepHouse() throws {
         try storedBlobs.tend()
         let house = Housekeeping(pool: pool)
         while try house.collectUploads(of: database) > 0 {}
         try house.forgetMarks(of: database)
+        try house.forgetLeases(of: database)
     }
 
     func close() {

@@ -56,5 +56,8 @@ struct Housekeeping: Sendable {
     /// Removes the marks that were not written for a day.
     func forgetMarks(of database: Int64) throws { _ = try run(PostgresCall(.removeMarks, .integer(database))) }
 
+    /// Removes the leases that have ended a day ago. Until then they count the terms of their jobs.
+    func forgetLeases(of database: Int64) throws { _ = try run(PostgresCall(.forgetLeases, .integer(database))) }
+
     private func run(_ call: PostgresCall) throws -> Int { try pool.runOnce([call])[0].changed }
 }
