@@ -165,6 +165,16 @@ import Testing
         withExtendedLifetime(first) {}
     }
 
+    @Test func `a request about a name that no database can have reads what other nodes have changed`() throws {
+        let (store, database, name) = try Cluster.newDatabase()
+        try database.save(Document(id: "a", body: ["n": 1]))
+        let wrong = "\(name)\u{0}"
+        try Freshness.answering(SharedRequest(expecting: SharedRequest.Expected("a", in: wrong))) {
+            try store.freshen([wrong, name])
+            #expect(try database.document("a")?["n"] == 1)
+        }
+    }
+
     @Test func `a connection plans without sorting and without compiling`() throws {
         _ = try Cluster.node()
         let pool = PostgresPool(try Cluster.configuration())

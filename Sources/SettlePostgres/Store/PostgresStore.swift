@@ -316,7 +316,8 @@ extension PostgresStore: DatabaseStore, ServerStore {
         let names = names.filter(DocumentStore.isName)
         let (begin, request) = (ContinuousClock.now, Freshness.request)
         let others = [PostgresCall(.version), PostgresCall(.serverVersion, .text(PostgresRecord.name))]
-        let expected = request?.expected
+        // PostgreSQL takes no text with U+0000.
+        let expected = request?.expected.flatMap { DocumentStore.isName($0.database) ? $0 : nil }
         let ahead = expected.map { expected in
             PostgresCall(
                 .shortDocument, .text(expected.database), .bytes(Array(expected.id.string.utf8)),
