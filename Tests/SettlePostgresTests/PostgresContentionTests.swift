@@ -70,6 +70,22 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
+    @Test func `pins of uploads are locked in the order of their names`() throws {
+        let (store, _, name) = try Cluster.newDatabase()
+        let number = try #require(try store.find([name]).first).number
+        let names = (UInt8(0)..<16).map { [UInt8](repeating: $0, count: 16) }
+        let connection = try store.pool.connect()
+        // Without an index, a scan finds rows in the order in which they were written.
+        for setting in ["enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"] {
+            try connection.runText("SET \(setting) = off")
+        }
+        for name in names.reversed() {
+            _ = try connection.run([PostgresCall(.newUpload, .integer(number), .bytes(name))])
+        }
+        let locked = try connection.run([.lock(names.shuffled(), of: number)])[0]
+        #expect(locked.map { locked.bytes($0, 0) } == names)
+    }
+
     @Test func `of a new document that two nodes make at once there is one`() throws {
         let (first, database, name) = try Cluster.newDatabase()
         let second = try Cluster.node()

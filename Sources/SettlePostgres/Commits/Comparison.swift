@@ -34,7 +34,7 @@ struct Comparison {
             calls.append(PostgresCall(.records, number, .short(kind.rawValue), .byteArrays(keys)))
         }
         if !blobs.isEmpty { calls.append(PostgresCall(.blobsThere, number, .byteArrays(blobs.map(\.bytes)))) }
-        if !uploads.isEmpty { calls.append(PostgresCall(.uploadsThere, number, .byteArrays(uploads))) }
+        if !uploads.isEmpty { calls.append(.lock(uploads, of: database)) }
         return calls
     }
 

@@ -256,7 +256,10 @@ extension PostgresStatement {
             """
         case .chunk: "SELECT bytes FROM chunks WHERE database_id = $1 AND upload = $2 AND number = $3"
         case .uploadsThere:
-            "SELECT upload FROM uploads WHERE database_id = $1 AND upload = ANY($2::bytea[]) FOR UPDATE"
+            """
+            SELECT u.upload FROM unnest($2::bytea[]) AS k(upload) CROSS JOIN LATERAL (SELECT upload FROM uploads \
+            WHERE database_id = $1 AND upload = k.upload FOR UPDATE) AS u
+            """
         case .dropUploads: "DELETE FROM uploads WHERE database_id = $1 AND upload = ANY($2::bytea[])"
         case .dropChunks: "DELETE FROM chunks WHERE database_id = $1 AND upload = ANY($2::bytea[])"
         case .oldUploads:

@@ -90,10 +90,9 @@ extension WriteSession {
     func checkUploads() throws {
         let new = changes.set.newBlobs.values.filter { $0.place != nil }
         guard !new.isEmpty else { return }
-        let number = PostgresValue.integer(database)
         let found = try ask([
-            PostgresCall(.uploadsThere, number, .byteArrays(new.map(\.place))),
-            PostgresCall(.blobsThere, number, .byteArrays(new.map(\.digest.bytes))),
+            .lock(new.compactMap(\.place), of: database),
+            PostgresCall(.blobsThere, .integer(database), .byteArrays(new.map(\.digest.bytes))),
         ])
         let there = Set(found.flatMap { rows in rows.map { rows.bytes($0, 0) } })
         if let lost = new.first(where: { !there.contains($0.place ?? []) && !there.contains($0.digest.bytes) }) {

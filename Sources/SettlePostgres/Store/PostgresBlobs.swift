@@ -84,10 +84,23 @@ final class PostgresBlobs: BlobStorage {
             defer { pins.released = [] }
             return (Array(pins.live), pins.released)
         }
-        var calls: [PostgresCall] = []
+        guard !live.isEmpty || !released.isEmpty else { return }
+        // An update locks rows in any order, so all are locked before it.
+        var calls = [PostgresCall.lock(live + released, of: database)]
         if !live.isEmpty { calls.append(PostgresCall(.prolongUploads, .integer(database), .byteArrays(live))) }
         if !released.isEmpty { calls.append(PostgresCall(.endUploads, .integer(database), .byteArrays(released))) }
-        if !calls.isEmpty { _ = try pool.runOnce(calls) }
+        _ = try pool.runOnce(calls)
+    }
+}
+
+extension PostgresCall {
+    /// Locks the pins of uploads, and returns the uploads that are there.
+    ///
+    /// Each transaction locks several pins in the order of their names. In any other order, one that prolongs them and a
+    /// commit that needs them could wait for each other.
+    static func lock(_ uploads: [[UInt8]], of database: Int64) -> PostgresCall {
+        let sorted = uploads.sorted { $0.lexicographicallyPrecedes($1) }
+        return PostgresCall(.uploadsThere, .integer(database), .byteArrays(sorted))
     }
 }
 
