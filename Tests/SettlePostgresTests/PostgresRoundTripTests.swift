@@ -175,6 +175,24 @@ import Testing
         }
     }
 
+    @Test func `the check of all rows may take longer than other queries`() throws {
+        let (store, _, name) = try Cluster.newDatabase()
+        let number = try #require(try store.find([name]).first).number
+        let connection = try store.pool.connect()
+        let link = RecordingLink(connection)
+        #expect(try PostgresReader(number, link).report(on: .check).problems == [])
+        #expect(link.asked.count == 3)
+        for calls in link.asked {
+            #expect(calls.first?.statement == .allowLong)
+            #expect(PostgresConnection.limit(of: calls) == PostgresConnection.longPatience)
+        }
+        func limit() throws -> String { try connection.runText("SHOW statement_timeout")[0].text(0, 0) }
+        _ = try connection.run([PostgresCall(.begin), PostgresCall(.allowLong)])
+        #expect(try limit() == "10min")
+        _ = try connection.run([PostgresCall(.rollback)])
+        #expect(try limit() == "30s")
+    }
+
     @Test func `a connection plans without sorting and without compiling`() throws {
         _ = try Cluster.node()
         let pool = PostgresPool(try Cluster.configuration())
@@ -182,6 +200,19 @@ import Testing
             let answer = try pool.with { try $0.runText("SHOW \(name)")[0].text(0, 0) }
             #expect(answer == "off", "\(name)")
         }
+    }
+}
+
+/// Keeps what a reader asks.
+private final class RecordingLink: PostgresLink {
+    private let connection: PostgresConnection
+    private(set) var asked: [[PostgresCall]] = []
+
+    init(_ connection: PostgresConnection) { self.connection = connection }
+
+    func ask(_ calls: [PostgresCall]) throws -> [PostgresResult] {
+        asked.append(calls)
+        return try connection.run(calls)
     }
 }
 

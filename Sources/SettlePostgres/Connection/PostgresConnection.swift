@@ -28,7 +28,9 @@ final class PostgresConnection {
     private(set) var isBroken = false
 
     /// The maximum time to wait for an answer.
-    static let patience: Duration = .seconds(30)
+    private static let patience: Duration = .seconds(30)
+    /// The same for statements that PostgreSQL may run for ten minutes.
+    static let longPatience: Duration = .seconds(610)
 
     /// Connects with libpq's parameters.
     ///
@@ -76,8 +78,13 @@ final class PostgresConnection {
     /// Sends calls together and returns their results.
     ///
     /// - Throws: ``PostgresFailure``. If a call is refused, the calls after it were not run.
-    func run(_ calls: [PostgresCall], within limit: Duration = patience) throws -> [PostgresResult] {
-        try running(within: limit) { for call in calls { try send(call) } }
+    func run(_ calls: [PostgresCall], within limit: Duration? = nil) throws -> [PostgresResult] {
+        try running(within: limit ?? Self.limit(of: calls)) { for call in calls { try send(call) } }
+    }
+
+    /// The maximum time to wait for the results of calls that are sent together.
+    static func limit(of calls: [PostgresCall]) -> Duration {
+        calls.contains { $0.statement == .allowLong } ? longPatience : patience
     }
 
     /// Sends a pipeline and reads its results.

@@ -84,6 +84,7 @@ extension PostgresStatement {
             (SELECT max(set_config(name, 'off', false)) FROM pg_settings WHERE name IN ('enable_sort', 'jit'))
             """
         case .allowIdle: "SELECT set_config('idle_in_transaction_session_timeout', '30000', true)"
+        case .allowLong: "SELECT set_config('statement_timeout', '600000', true)"
         case .format:
             "SELECT number, cluster, left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline FROM settle.format"
         case .version: "SELECT number FROM settle.format"

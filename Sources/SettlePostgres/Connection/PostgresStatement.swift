@@ -7,7 +7,7 @@ enum PostgresStatement: Hashable, Sendable {
     // Transactions.
     case begin, beginSnapshot, commit, rollback, savepoint, releaseSavepoint, rollbackToSavepoint
     // A session.
-    case setUp, format, version, process, probe, rights, listen, notify, allowIdle
+    case setUp, format, version, process, probe, rights, listen, notify, allowIdle, allowLong
     // A database as a whole.
     case state, lock, advance, reserveTokens, mark, findMark, waitInLine, removeMarks, settings
     // Documents.
@@ -74,8 +74,8 @@ enum PostgresStatement: Hashable, Sendable {
     /// The statements without variants.
     private static let constant: [PostgresStatement] = [
         .begin, .beginSnapshot, .commit, .rollback, .savepoint, .releaseSavepoint, .rollbackToSavepoint, .setUp,
-        .format, .version, .process, .probe, .rights, .listen, .notify, .allowIdle, .state, .lock, .advance,
-        .reserveTokens, .mark,
+        .format, .version, .process, .probe, .rights, .listen, .notify, .allowIdle, .allowLong, .state, .lock,
+        .advance, .reserveTokens, .mark,
         .findMark, .waitInLine, .removeMarks, .settings, .shortDocument, .countAll, .countChanges, .editions,
         .putDocuments, .putTrees, .removeDocuments, .putCounts, .contents, .putContents, .removeContents,
         .records, .recordsAfter, .recordsThrough, .putRecords, .removeRecords, .blobs, .blobsAfter, .blobsThere,
