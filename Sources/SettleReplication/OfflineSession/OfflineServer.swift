@@ -26,6 +26,17 @@ struct OfflineServer: Sendable {
         var isDeleted = false
         /// The server's time, in milliseconds since 1970.
         var date: Date?
+
+        /// Whether these are its attachments, with the same names, types and contents.
+        func hasAttachments(_ expected: [DocumentAttachment]) -> Bool {
+            expected.count == attachments.count
+                && expected.allSatisfy { one in
+                    attachments.contains {
+                        $0.name.utf8.elementsEqual(one.name.utf8) && $0.contentType == one.contentType
+                            && $0.digest == one.digest.description
+                    }
+                }
+        }
     }
 
     /// An edit to send.

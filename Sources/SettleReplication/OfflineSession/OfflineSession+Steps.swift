@@ -71,7 +71,7 @@ extension OfflineSession {
                     // the document since.
                     return try await recordStored(entry, edit, entry.revision, state.date)
                 }
-                if let history = state.history, isOwn(state, edit) {
+                if let history = state.history, isOwn(state, edit, of: entry) {
                     return try await recordStored(entry, edit, history.revision, state.date)
                 }
                 guard let again = merged(edit, entry, base, state) else {
@@ -171,11 +171,12 @@ extension OfflineSession {
         }
     }
 
-    /// Whether the server's state is this edit, whose response was lost.
-    private func isOwn(_ state: OfflineServer.State, _ edit: OfflineServer.Edit) -> Bool {
+    /// Whether the server's state is the edit of an operation, whose response was lost.
+    private func isOwn(_ state: OfflineServer.State, _ edit: OfflineServer.Edit, of entry: JournalEntry) -> Bool {
         guard let body = state.body, let history = state.history else { return false }
         let parent = history.revisions.dropFirst().first
         return parent == edit.base && unstamped(body) == unstamped(edit.body)
+            && state.hasAttachments(entry.new?.attachments ?? [])
     }
 
     private func unstamped(_ body: DocumentBody) -> JSONValue {
@@ -200,12 +201,7 @@ extension OfflineSession {
             }
             members[name] = after[name]
         }
-        let digests = state.attachments.map { ($0.name, $0.digest) }
-        let expected = base.attachments.map { ($0.name, String?.some($0.digest.description)) }
-        guard digests.count == expected.count,
-            digests.allSatisfy({ one in expected.contains { $0.0 == one.0 && $0.1 == one.1 } }),
-            let body = try? DocumentBody(.object(members))
-        else { return nil }
+        guard state.hasAttachments(base.attachments), let body = try? DocumentBody(.object(members)) else { return nil }
         var edit = edit
         edit.body = body
         edit.base = state.history?.revision

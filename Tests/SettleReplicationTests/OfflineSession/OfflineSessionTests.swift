@@ -356,6 +356,24 @@ import Testing
         #expect(try world.database.content(of: kept) == [1, 2, 3])
     }
 
+    @Test(arguments: ServerKind.all)
+    func `an attachment that both sides add to an unchanged document is a conflict`(kind: ServerKind) async throws {
+        let world = try await OfflineWorld(kind)
+        try await world.begin()
+        await world.session.goOffline()
+        var document = try #require(try world.database.document("1"))
+        document.attach(try world.database.makeAttachment("a.bin", content: [1, 2, 3]))
+        try world.database.save(document, onConflict: .fail)
+        let theirs: JSONValue = ["a.bin": ["content_type": "application/octet-stream", "data": "BAUG"]]
+        try await world.write("1", ["name": "item1", "updatedat": "9:00", "_attachments": theirs])
+        #expect(try await world.session.goOnline().state == .syncFailed)
+        #expect(world.session.status.conflict?.reason == .changed)
+        try await world.session.discard()
+        #expect(try await world.session.goOnline().state == .online)
+        let kept = try #require(try world.database.document("1")?.attachments.first)
+        #expect(try world.database.content(of: kept) == [4, 5, 6])
+    }
+
     @Test func `a session remembers its decisions after a restart`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
