@@ -40,7 +40,7 @@ extension OfflineSession {
     /// The server's state on which an operation is sent.
     private struct Base {
         var history: RevisionHistory?
-        /// The attachments that the server has in that state.
+        /// The attachments that the server is known to have in that state.
         var attachments: [DocumentAttachment] = []
     }
 
@@ -122,12 +122,14 @@ extension OfflineSession {
     /// The server's state on which an operation is based: one that the user has seen and decided on, or the newest
     /// ancestor that the server is known to have.
     private func base(of entry: JournalEntry) async throws -> Base {
-        let seen = records.seen[entry.documentID.string].flatMap { $0.number == entry.number ? $0 : nil }
+        if let seen = records.seen[entry.documentID.string], seen.number == entry.number {
+            // That state may lack attachments of the known ancestor, so the contents of all are sent.
+            return Base(history: seen.history)
+        }
         return try await database.perform { database in
-            guard let tree = try database.tree(of: entry.documentID) else { return Base(history: seen?.history) }
+            guard let tree = try database.tree(of: entry.documentID) else { return Base() }
             let shared = tree.history(of: entry.revision)?.revisions.first { tree[$0]?.isShared == true }
             let known = try shared.flatMap { try database.document(entry.documentID, revision: $0) }
-            if let seen { return Base(history: seen.history, attachments: known?.attachments ?? []) }
             guard entry.old != nil, let shared, tree[shared]?.isDeleted == false else { return Base() }
             return Base(history: tree.history(of: shared), attachments: known?.attachments ?? [])
         }

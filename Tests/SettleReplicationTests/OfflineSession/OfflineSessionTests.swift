@@ -374,6 +374,27 @@ import Testing
         #expect(try world.database.content(of: kept) == [4, 5, 6])
     }
 
+    @Test(arguments: ServerKind.all)
+    func `a decision is sent with the attachments that the server no longer has`(kind: ServerKind) async throws {
+        let world = try await OfflineWorld(kind)
+        try await world.begin()
+        var document = try #require(try world.database.document("1"))
+        document.attach(try world.database.makeAttachment("a.bin", content: [1, 2, 3]))
+        try world.database.save(document, onConflict: .fail)
+        #expect(try await world.session.goOnline().state == .online)
+        await world.session.goOffline()
+        try world.set("1", "name", "mine")
+        // Without its attachments.
+        try await world.write("1", ["name": "theirs", "updatedat": "9:01"])
+        #expect(try await world.session.goOnline().state == .syncFailed)
+        try await world.session.replace(with: ["name": "both", "updatedat": "9:00"])
+        #expect(try await world.session.goOnline().state == .online)
+        #expect(try await world.server() == ["1 both 9:00 false"])
+        #expect(try await world.remote.json("GET", "1").json["_attachments"]?["a.bin"]?["length"] == 3)
+        let kept = try #require(try world.database.document("1")?.attachments.first)
+        #expect(try world.database.content(of: kept) == [1, 2, 3])
+    }
+
     @Test func `a session remembers its decisions after a restart`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
