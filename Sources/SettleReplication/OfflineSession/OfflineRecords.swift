@@ -26,6 +26,9 @@ struct OfflineRecords: Sendable {
     var temporaries: Set<String> = []
     /// The server states on which to retry operations, by document.
     var seen: [String: Seen] = [:]
+    /// The create that was sent last, unless the server has refused it. If its response was lost, the server has the
+    /// document.
+    var sentCreate: Int64?
 
     init() {}
 
@@ -34,6 +37,7 @@ struct OfflineRecords: Sendable {
         lastSyncDate = json["last_sync"]?.int.map { Date(milliseconds: Int64($0)) }
         temporaryIDs = StoredCount.of(json["temporary_ids"])
         temporaries = Set((json["temporaries"]?.array ?? []).compactMap(\.string))
+        sentCreate = json["sent_create"]?.int.map { Int64($0) }
         for member in json["seen"]?.object ?? JSONObject() {
             guard let number = member.value["operation"]?.int else { continue }
             let names = (member.value["revisions"]?.array ?? []).compactMap { $0.string.flatMap { RevisionID($0) } }
@@ -50,6 +54,7 @@ struct OfflineRecords: Sendable {
             "temporaries": .array(temporaries.sorted().map(JSONValue.string)),
         ]
         if let lastSyncDate { json["last_sync"] = .number(JSONNumber(lastSyncDate.milliseconds)) }
+        if let sentCreate { json["sent_create"] = .number(JSONNumber(sentCreate)) }
         let members = seen.sorted { $0.key < $1.key }.map { id, seen in
             let revisions = (seen.history?.revisions ?? []).map { JSONValue.string($0.description) }
             return (id, ["operation": .number(JSONNumber(seen.number)), "revisions": .array(revisions)] as JSONValue)

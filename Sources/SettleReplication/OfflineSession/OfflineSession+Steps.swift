@@ -18,19 +18,23 @@ extension OfflineSession {
             case .lookForOperation: return .head(try await next() != nil)
             case .send:
                 guard let entry = try await next() else { return .head(false) }
-                return try await send(entry)
+                let event = try await send(entry)
+                if case .refused = event, records.sentCreate != nil { try remember { $0.sentCreate = nil } }
+                return event
             case .fetch: return .fetched(at: try await fetchChanges())
             }
         } catch let error as PeerError { return error.isTransient ? .unreachable(error) : .failed(error) }
     }
 
     /// The journal's first operation. Operations on a document that was created and deleted since the last
-    /// synchronization are removed, because nothing of it has to be sent (SEMANTICS 152).
+    /// synchronization are removed, because nothing of it has to be sent (SEMANTICS 152), unless the server may have
+    /// the document already.
     private func next() async throws -> JournalEntry? {
-        try await database.perform { [journal] _ in
+        let sent = records.sentCreate
+        return try await database.perform { [journal] _ in
             while let entry = try journal.history(limit: 1).first {
                 let all = entry.operation == .create ? try journal.history(of: entry.documentID) : []
-                guard let last = all.last, last.new == nil else { return entry }
+                guard let last = all.last, last.new == nil, entry.number != sent else { return entry }
                 try journal.forget(entry.documentID)
             }
             return nil
@@ -54,6 +58,9 @@ extension OfflineSession {
             edit = try await self.edit(entry, on: base, time)
         } catch let error as PeerError where error.code == .tooLarge {
             return try await refused(entry, error)
+        }
+        if entry.operation == .create, records.sentCreate != entry.number {
+            try remember { $0.sentCreate = entry.number }
         }
         var words = ""
         for _ in 0..<Self.attempts {

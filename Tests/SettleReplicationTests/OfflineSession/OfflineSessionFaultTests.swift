@@ -106,6 +106,38 @@ import Testing
         #expect(try world.history() == [])
     }
 
+    @Test(arguments: ServerKind.all)
+    func `a document that is deleted after the answer to its creation was lost is deleted on the server, too`(
+        kind: ServerKind
+    ) async throws {
+        let world = try await OfflineWorld(kind)
+        try await world.begin()
+        let client = BrokenClient(DefaultTransport())
+        let session = try session(world, client)
+        let made = try world.database.save(Document(id: "gone", body: ["name": "g"]), onConflict: .fail)
+        client.losesAnswers = true
+        #expect(try await session.goOnline().state == .offline)
+        client.losesAnswers = false
+        #expect(try await world.server() == ["1 item1 9:00 false", "gone g - false"])
+        try world.database.delete(made, onConflict: .fail)
+        #expect(try await session.goOnline().state == .online)
+        #expect(try await world.server() == ["1 item1 9:00 false"])
+        #expect(try world.client() == ["1 item1 9:00"])
+        #expect(try world.history() == [])
+    }
+
+    @Test func `a refused document that is deleted here is not sent again`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        await world.session.goOffline()
+        let made = try world.database.save(Document(id: "2", body: ["name": "mine"]), onConflict: .fail)
+        try await world.write("2", ["name": "theirs", "updatedat": "9:01"])
+        #expect(try await world.session.goOnline().state == .syncFailed)
+        try world.database.delete(made, onConflict: .fail)
+        #expect(try await world.session.goOnline().state == .online)
+        #expect(try await world.server() == ["1 item1 9:00 false", "2 theirs 9:01 false"])
+    }
+
     @Test func `by the switch, a merged operation whose answer was lost is no conflict`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
