@@ -105,7 +105,7 @@ struct FlowExecutor {
             guard let database = peer.database else { continue }
             group.addTask {
                 await database.waitForClose()
-                return .closed(PeerError(DatabaseError(.closed, "the database was closed"), of: peer.name))
+                return .closed(peer.wasClosed)
             }
         }
         if let settler {

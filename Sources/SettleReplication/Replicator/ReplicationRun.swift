@@ -166,11 +166,20 @@ struct ReplicationRun: Sendable {
     /// this anew, because a request on the former network may wait for an answer that can't come.
     private func beginning() async -> Result<Beginning, PeerError>? {
         while !orders.isStopping, !Task.isCancelled {
+            if let closed = localPeers.first(where: { $0.database?.isClosed == true }) {
+                return .failure(closed.wasClosed)
+            }
             let beginning = await withTaskGroup(of: Result<Beginning, PeerError>?.self) { group in
                 group.addTask { await PeerError.result { try await prepare() } }
                 group.addTask {
                     _ = await orders.next()
                     return nil
+                }
+                for peer in localPeers {
+                    group.addTask {
+                        await peer.database?.waitForClose()
+                        return nil
+                    }
                 }
                 defer { group.cancelAll() }
                 return await group.next() ?? nil
@@ -240,16 +249,27 @@ struct ReplicationRun: Sendable {
         }
     }
 
-    /// Waits until a retry is due, or until an event makes one worthwhile.
+    /// The peers that are databases of this process.
+    private var localPeers: [any PeerOperations] {
+        [configuration.source.operations, configuration.target.operations].filter { $0.database != nil }
+    }
+
+    /// Waits until a retry is due, or until an event makes one worthwhile, or ends the run.
     private func pause(_ delay: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await configuration.clock.sleep(for: delay.bounded) }
             group.addTask { _ = await orders.next() }
+            for peer in localPeers { group.addTask { await peer.database?.waitForClose() } }
             if orders.isStopping { group.cancelAll() }
             await group.next()
             group.cancelAll()
         }
     }
+}
+
+extension PeerOperations {
+    /// The reason why a replication ends whose database in this process was closed.
+    var wasClosed: PeerError { PeerError(DatabaseError(.closed, "the database was closed"), of: name) }
 }
 
 extension PeerError {

@@ -257,6 +257,26 @@ struct StatusTests {
         (isOwn ? there : here).close()
     }
 
+    @Test func `a replicator whose peer is unreachable is stopped with an error when its database is closed`()
+        async throws
+    {
+        let (here, there) = (try Database.inMemory(), try Database.inMemory())
+        let flaky = ScriptedPeer(LocalPeer(there))
+        flaky.tell { $0.always[.connect] = PeerError(.unreachable, "no route") }
+        let replicator = Replicator(here, with: flaky) { configuration in
+            configuration.isContinuous = true
+            configuration.retry.firstDelay = .seconds(3600)
+            configuration.retry.maximumDelay = .seconds(3600)
+        }
+        replicator.start()
+        for await status in replicator.statuses where status.parts.allSatisfy({ $0.mode == .offline }) { break }
+        here.close()
+        for await status in replicator.statuses where status.mode == .stopped { break }
+        #expect(replicator.status.parts.map(\.error?.code) == [.database, .database])
+        #expect(replicator.status.error?.message.contains("closed") == true)
+        there.close()
+    }
+
     @Test func `a cancelled task stops its run`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
