@@ -6,12 +6,13 @@ internal import SettlePlatform
 extension OfflineSession {
     /// Starts automatic work: while online, the session sends each change, and fetches the changes of other
     /// clients. It goes offline when the server can't be reached or the database is suspended, and online when both
-    /// work again. After ``goOffline()`` it stays offline until ``goOnline()``.
+    /// work again. After ``goOffline()`` it stays offline until ``goOnline()``. When the database is closed, the work
+    /// ends; a session that waited for changes is then in ``OfflineState/syncFailed``, with an error.
     public func start() {
         keepWatch {
             Task { [weak self] in
                 while !Task.isCancelled {
-                    guard let self else { return }
+                    guard let self, !self.database.isClosed else { return }
                     await self.watch()
                 }
             }
@@ -55,14 +56,18 @@ extension OfflineSession {
         }
     }
 
-    /// Waits until the journal has an operation, the server has changes, or the server can't be reached.
+    /// Waits until the journal has an operation, the server has changes, the server can't be reached, or the database
+    /// is closed.
     private func nextEvent(_ seen: Int64) async -> OfflineMachine.Event? {
         guard journal.isEmpty else { return .changed }
         let since = records.since
         return await withTaskGroup(of: OfflineMachine.Event?.self) { group in
             defer { group.cancelAll() }
-            group.addTask { [journal] in
-                await journal.waitForOperation() ? .changed : nil
+            group.addTask { [journal, database] in
+                if await journal.waitForOperation() { return .changed }
+                guard database.isClosed else { return nil }
+                let closed = DatabaseError(.closed, "the database was closed")
+                return .failed(PeerError(closed, of: "the local database"))
             }
             group.addTask { [server, failures] in
                 do {

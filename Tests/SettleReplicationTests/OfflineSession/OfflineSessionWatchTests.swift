@@ -115,6 +115,21 @@ import Testing
         await session.stop()
     }
 
+    @Test func `a started session ends its work with an error when its database is closed`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        let requests = Guarded(0)
+        let client = TellingClient(client: DefaultTransport()) { _ in requests.withLock { $0 += 1 } }
+        let session = try OfflineSession(world.database, server: CouchDBPeer(world.url, client: client))
+        session.start()
+        await eventually("it waits for changes") { requests.withLock { $0 } == 1 }
+        world.database.close()
+        await eventually("it has ended") { session.status.state == .syncFailed }
+        #expect(session.status.error?.message.contains("closed") == true)
+        #expect(requests.withLock { $0 } == 1)
+        await session.stop()
+    }
+
     @Test func `a listener that comes during a change gets it, or begins with it`() async throws {
         let world = try await OfflineWorld(.settle)
         for _ in 0..<200 {
