@@ -82,8 +82,9 @@ struct FlowExecutor {
         let end = end ?? .done
         switch end {
         case .startOver: return end
-        // A peer that could not be reached would not accept a checkpoint either.
+        // A peer that could not be reached would not accept a checkpoint either, and asking it may take long.
         case .failed(let error) where error.isTransient: await keepLedger()
+        case .done where flow.unreachable != nil: await keepLedger()
         case .done, .failed: await writeLastCheckpoint()
         }
         return end

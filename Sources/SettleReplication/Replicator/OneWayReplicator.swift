@@ -111,8 +111,9 @@ public final class OneWayReplicator: Sendable {
         }
     }
 
-    /// Stops it: stores the fetched revisions, settles pending conflicts and writes a checkpoint before the mode
-    /// becomes `stopped` (SEMANTICS 39). This may take as long as settling the conflicts. Then ``statuses`` end.
+    /// Stops it: stores the fetched revisions, settles pending conflicts and, if the peers can be reached, writes a
+    /// checkpoint before the mode becomes `stopped` (SEMANTICS 39). This may take as long as settling the conflicts.
+    /// Then ``statuses`` end.
     public func stop() async {
         let isRunning = state.withLock { state in
             state.endsStatuses = state.task != nil

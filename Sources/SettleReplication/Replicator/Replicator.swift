@@ -147,8 +147,8 @@ public final class Replicator: Sendable {
         }
     }
 
-    /// Stops all parts: each stores the fetched revisions, settles pending conflicts and writes a checkpoint. Then
-    /// ``statuses`` end.
+    /// Stops all parts, as ``OneWayReplicator/stop()``: each stores the fetched revisions, settles pending conflicts
+    /// and, if the peers can be reached, writes a checkpoint. Then ``statuses`` end.
     public func stop() async { for part in parts { await part.stop() } }
 
     /// Stops all parts immediately, for an app that moves to the background.

@@ -197,6 +197,27 @@ struct StatusTests {
         #expect(result.counts.revisionsWritten == 50)
     }
 
+    @Test func `a replication suspended while a peer is unreachable asks for no checkpoint`() async throws {
+        let (source, target) = try await PeerPair.local[0].make()
+        try source.database.put("a", ["n": 1])
+        let flaky = ScriptedPeer(target.peer)
+        var configuration = ReplicationConfiguration(source: source.peer, target: flaky)
+        configuration.isContinuous = true
+        configuration.checkpointInterval = .seconds(3600)
+        configuration.retry.firstDelay = .seconds(3600)
+        configuration.retry.maximumDelay = .seconds(3600)
+        let replicator = OneWayReplicator(configuration)
+        replicator.start()
+        await replicator.waits { $0.mode == .idle && $0.counts.revisionsWritten == 1 }
+        flaky.tell { $0.always[.store] = PeerError(.unreachable, "no route") }
+        try source.database.put("b", ["n": 1])
+        await replicator.waits { $0.mode == .offline }
+        let before = flaky.count(.readLog)
+        await replicator.suspend()
+        #expect(flaky.count(.readLog) == before)
+        #expect(replicator.status.mode == .stopped)
+    }
+
     @Test func `streams of statuses end with the status stopped after a stop, and with nothing before`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
