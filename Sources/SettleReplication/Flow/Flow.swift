@@ -34,6 +34,15 @@ struct Flow: Sendable {
         var work: Work
         var failures = 0
         var isWaiting = false
+
+        /// Whether an error of the call shows that a peer is away. A server that can't serve at the moment counts too,
+        /// unless one of the documents may be the reason. A suspended database of this process does not.
+        func showsAbsence(_ error: PeerError) -> Bool {
+            switch work {
+            case .read, .compare, .probe: error.isTransient && error.code != .database
+            case .fetch, .store, .again, .later: [.unreachable, .connectionLost, .timedOut].contains(error.code)
+            }
+        }
     }
 
     let settings: FlowSettings
@@ -71,7 +80,7 @@ struct Flow: Sendable {
     var isStopping = false
     /// Whether the flow has ended; it then ignores events.
     var isOver = false
-    /// The errors of the calls that did not reach their peer at the last attempt.
+    /// The errors of the calls whose peer was away at the last attempt.
     private var lost: [Int: PeerError] = [:]
     /// The number of completed rows when the flow was last idle.
     private var doneBefore = 0
@@ -221,7 +230,7 @@ struct Flow: Sendable {
     mutating func fail(_ id: Int, _ error: PeerError, _ jitter: Double, _ actions: inout [FlowAction]) {
         guard var call = calls[id] else { return }
         call.failures += 1
-        lost[id] = [.unreachable, .connectionLost, .timedOut].contains(error.code) ? error : nil
+        lost[id] = call.showsAbsence(error) ? error : nil
         if error.isTransient, isStopping { return giveUp(id, call.work) }
         let mayBeOneDocument = error.isTransient && [.serverError, .badAnswer].contains(error.code)
         if mayBeOneDocument, part(id, call, error, jitter, &actions) { return }

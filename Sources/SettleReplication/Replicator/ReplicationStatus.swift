@@ -6,7 +6,7 @@ public struct ReplicationStatus: Sendable {
     public enum Mode: String, Sendable, Hashable {
         /// It was not started, has ended, or was stopped.
         case stopped
-        /// A peer can't be reached; the replication retries automatically.
+        /// A peer can't be reached, or its server can't serve at the moment; the replication retries automatically.
         case offline
         /// It is continuous, has nothing left to copy and no conflict left to settle, and waits for changes.
         case idle

@@ -110,6 +110,28 @@ struct FlowRetryTests {
         #expect(flow.unreachable == nil && flow.isIdle && next.request.wait != nil)
     }
 
+    @Test func `a source whose server can't serve changes counts as away until it answers`() throws {
+        for code in [PeerError.Code.busy, .serverError, .badAnswer] {
+            var flow = makeFlow()
+            let first = try #require(flow.handle(.begin, jitter: 0).compactMap(\.read).first)
+            let wait = try answer(first.id, of: &flow)
+            #expect(flow.unreachable == nil && flow.isIdle)
+            _ = flow.handle(.changes(wait.id, .failure(PeerError(code, "down"))), jitter: 0)
+            #expect(flow.unreachable?.code == code)
+            _ = flow.handle(.time(wait.id), jitter: 0)
+            #expect(flow.unreachable?.code == code)
+            _ = try answer(wait.id, of: &flow)
+            #expect(flow.unreachable == nil && flow.isIdle)
+        }
+    }
+
+    @Test func `a target that fails at documents does not count as away`() throws {
+        var flow = makeFlow()
+        let (store, _) = try store(&flow, "d")
+        let actions = flow.handle(.outcomes(store, .failure(PeerError(.serverError, "it failed"))), jitter: 0)
+        #expect(actions.compactMap(\.waitID) == [store] && flow.unreachable == nil)
+    }
+
     @Test func `a source that fails whenever it waits is asked less and less often`() throws {
         var flow = makeFlow()
         let first = try #require(flow.handle(.begin, jitter: 0).compactMap(\.read).first)
