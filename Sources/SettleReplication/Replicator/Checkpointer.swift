@@ -135,7 +135,11 @@ struct Checkpointer: Sendable {
             (recorded, started) = (point.position, point.position)
             return .end(.resumed(point))
         case .write(let position, let counts, let name, let time):
-            guard isUnchanged(source.log, left) else { return .end(.changed) }
+            guard isUnchanged(source.log, left) else {
+                // A later write must find the change too, for example the last one of a run that ends meanwhile.
+                sides = left
+                return .end(.changed)
+            }
             next = log
             next.add(
                 CheckpointEntry(

@@ -99,6 +99,20 @@ struct CheckpointerTests {
         #expect(logs.steps == ["read"] && logs.source == newest && checkpointer.recorded == position(7))
     }
 
+    @Test func `a log that was changed is not overwritten by a second attempt either`() throws {
+        var (logs, checkpointer) = (Logs(), checkpointer)
+        _ = try resume(&logs, &checkpointer)
+        _ = logs.run(write(7, "n"), &checkpointer)
+        logs.target = nil
+        for name in ["o", "p"] {
+            guard case .changed = logs.run(write(8, name), &checkpointer) else {
+                Issue.record("not noticed by \(name)")
+                return
+            }
+        }
+        #expect(logs.target == nil && checkpointer.recorded == position(7))
+    }
+
     @Test func `two concurrent runs continue from each other's checkpoints`() throws {
         var (logs, first) = (Logs(), checkpointer)
         _ = try resume(&logs, &first)
