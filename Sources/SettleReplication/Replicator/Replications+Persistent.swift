@@ -43,8 +43,9 @@ extension Replications {
 
     /// Starts the persistent replications that are neither completed nor paused.
     ///
-    /// A replication that exists already, but does not run, gets the stored configuration. One that runs continues
-    /// with its own.
+    /// A replication that exists already, but does not run, gets the stored configuration. One that runs keeps its own,
+    /// also for later starts: what `credentials`, `client` and `configure` give is not used for it. To change that,
+    /// suspend it before this call, or set its ``OneWayReplicator/configuration``.
     ///
     /// Call it once after opening the database and registering its validations and replication filters, which are not
     /// stored (SEMANTICS 125): nothing is replicated before.
