@@ -173,6 +173,7 @@ extension Replications {
             await remove(replicator)
         } else {
             try await change(name) { $0[name] = nil }
+            recordRemoval { $0 == name }
         }
     }
 

@@ -55,7 +55,8 @@ public final class Replications: Sendable {
         return entries.withLock { entries in
             if let replicator = entries[key]?.replicator { return replicator }
             let replicator = OneWayReplicator(configuration)
-            entries[key] = Entry(replicator: replicator, kept: replicator)
+            // One that has ended and was released may be stored in the database.
+            entries[key] = Entry(replicator: replicator, kept: replicator, stored: entries[key]?.stored)
             replicator.onRunning.withLock { onRunning in
                 onRunning = { [weak self] replicator, isRunning in
                     let stored = self?.entries.withLock { entries -> String? in
@@ -98,6 +99,7 @@ public final class Replications: Sendable {
                     for name in stored.documents.names where !names.contains(name) { stored[name] = nil }
                 }
             }
+            recordRemoval { !names.contains($0) }
         }
         return pair
     }
@@ -117,6 +119,7 @@ public final class Replications: Sendable {
     public func removeAll() async {
         for replicator in all { await remove(replicator) }
         change { $0 = StoredReplications() }
+        recordRemoval { _ in true }
     }
 
     /// The loaded replication that the database has stored under a name.
@@ -128,6 +131,13 @@ public final class Replications: Sendable {
     func recordStored(_ replicator: OneWayReplicator, as name: String) {
         entries.withLock { entries in
             for key in entries.keys where entries[key]?.replicator === replicator { entries[key]?.stored = name }
+        }
+    }
+
+    /// Records that the database no longer stores the replications with these names.
+    func recordRemoval(where isRemoved: (String) -> Bool) {
+        entries.withLock { entries in
+            for (key, entry) in entries where entry.stored.map(isRemoved) ?? false { entries[key]?.stored = nil }
         }
     }
 

@@ -127,6 +127,31 @@ import Testing
         notes.close()
     }
 
+    @Test func `a persistent replication that is made again after its end can be paused and removed`() async throws {
+        // SEMANTICS 102
+        let notes = try open()
+        var configuration = ReplicationConfiguration.push(notes, to: try peer())
+        func runOnce(_ configuration: ReplicationConfiguration) async throws -> String {
+            let push = try await notes.replications.replicator(configuration)
+            let name = try await notes.replications.persist(push, storesCredentials: true)
+            try await push.run()
+            return name
+        }
+        let name = try await runOnce(configuration)
+        await eventually("the replication that has ended is released") { notes.replications.all.isEmpty }
+        configuration.isContinuous = true
+        let again = try await notes.replications.replicator(configuration)
+        again.start()
+        for await status in again.statuses where status.mode == .idle { break }
+        try await notes.replications.pausePersistent(name)
+        #expect(again.status.mode == .stopped)
+        again.start()
+        try await notes.replications.removePersistent(name)
+        #expect(again.status.mode == .stopped && notes.replications.all.isEmpty)
+        #expect(try notes.replications.persistentCount() == 0)
+        notes.close()
+    }
+
     @Test func `exclusively removes persistent replications too, also those with other peers and filters`()
         async throws
     {
