@@ -86,6 +86,8 @@ extension Replications {
             configuration.createsTarget = document.createsTarget
             if members["branching"] == "refused" { configuration.branching = .refused }
             try configure(&configuration)
+            // It may have been paused or removed while the credentials were awaited.
+            guard try await database.storedState(of: name) == .pending else { continue }
             let known = all
             let replicator = try await replicator(configuration)
             // One that exists already may have been made with other flags and options than the stored ones.
@@ -94,6 +96,11 @@ extension Replications {
             }
             recordStored(replicator, as: name)
             replicator.start()
+            // A call that paused or removed it just before did not find it running.
+            if [nil, .paused].contains(try await database.storedState(of: name)) {
+                await replicator.stop()
+                continue
+            }
             started.append(replicator)
         }
         return started
@@ -226,6 +233,13 @@ extension Database {
     /// The replications that the database stores.
     func storedReplications() throws -> StoredReplications {
         StoredReplications(try localDocument(StoredReplications.id)?.body.json)
+    }
+
+    /// The state in which a replication is stored; `nil` if it is not stored.
+    fileprivate func storedState(of name: String) async throws -> ReplicationState? {
+        try await perform { database in
+            try database.storedReplications()[name].map { ReplicationDocument.state(of: $0) }
+        }
     }
 
     /// Changes the stored replications in one transaction.

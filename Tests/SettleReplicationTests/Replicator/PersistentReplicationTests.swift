@@ -152,6 +152,30 @@ import Testing
         notes.close()
     }
 
+    @Test func `replications that are paused or removed while credentials are awaited are not started`() async throws {
+        var notes = try open()
+        for configuration in [ReplicationConfiguration.pull(notes, from: try peer()), .push(notes, to: try peer())] {
+            try await notes.replications.persist(try await notes.replications.replicator(configuration))
+        }
+        notes.close()
+
+        notes = try open()
+        let replications = notes.replications
+        let names = try replications.persistent().map(\.name)
+        try #require(names.count == 2)
+        let started = try await replications.resume { _ in
+            if try replications.persistentCount() == 2 {
+                try await replications.pausePersistent(names[0])
+                try await replications.removePersistent(names[1])
+            }
+            return .basic(user: "admin", password: "secret-word")
+        }
+        #expect(started.isEmpty)
+        #expect(replications.all.allSatisfy { $0.status.mode == .stopped })
+        #expect(try replications.persistent().map(\.state) == [.paused])
+        notes.close()
+    }
+
     @Test func `exclusively removes persistent replications too, also those with other peers and filters`()
         async throws
     {
