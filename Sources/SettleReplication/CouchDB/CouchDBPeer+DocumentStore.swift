@@ -80,8 +80,6 @@ struct StoreBatches {
     let revisions: [PeerRevision]
     let branching: Branching
     private static let path: HTTPPath = "_bulk_docs"
-    /// The smallest request size that is learned from refusals.
-    private static let leastBytes = 64 << 10
 
     typealias Outcomes = [(Int, StoreOutcome)]
 
@@ -130,9 +128,7 @@ struct StoreBatches {
         do { answer = try await calls.bytes("POST", Self.path, json: body) } catch let error as PeerError {
             guard let status = error.status, [400, 412, 413].contains(status) else { throw error }
             if batch.count == 1, let index = batch.first { return [(index, Self.outcome(of: error, revisions[index]))] }
-            if status == 413 {
-                peer.learnt.withLock { $0.requestBytes = min($0.requestBytes, max(Self.leastBytes, bytes / 2)) }
-            }
+            if status == 413 { peer.learnt.withLock { $0.recordRefusal(of: bytes) } }
             let middle = self.middle(of: batch)
             return try await send(batch[..<middle]) + send(batch[middle...])
         }

@@ -17,13 +17,21 @@ public final class CouchDBPeer: Peer, AddressedPeer {
         /// Whether the server has said that it is Settle.
         var isSettle = false
         var lacksBulkGet = false
-        /// The maximum size of the documents in one request, in bytes.
+        /// The maximum size of the documents or revisions in one request, in bytes.
         var requestBytes: Int
         var idleLimit = IdleLimit()
         /// The average size of recent revisions in bytes; 0 before the first.
         var revisionBytes = 0
         /// The revisions that came with changes.
         var carried = CarriedRevisions()
+
+        /// The smallest request size that is learned from refusals.
+        private static let leastBytes = 64 << 10
+
+        /// Records that the server has refused a request of this size as too large.
+        mutating func recordRefusal(of bytes: Int) {
+            requestBytes = min(requestBytes, max(Self.leastBytes, bytes / 2))
+        }
     }
 
     /// The address of the database, without user and password.

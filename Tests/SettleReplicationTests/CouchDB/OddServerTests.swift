@@ -243,6 +243,26 @@ import Testing
         #expect(outcomes[6].error?.message.contains("this one") == true)
     }
 
+    @Test func `a comparison that is too large for a server is halved until it fits`() async throws {
+        let server = try OddServer { request in
+            let names = try JSONValue(utf8: request.body).object?.names ?? []
+            guard names.count <= 3 else { return .init(413, #"{"error":"too_large","reason":"x"}"#) }
+            return .init(200, "{" + names.map { #""\#($0)":{"missing":["1-a"]}"# }.joined(separator: ",") + "}")
+        }
+        let changes = try (0..<10).map { number in
+            ChangedDocument(
+                sequence: PeerSequence(.number(JSONNumber(number))), id: try DocumentID(validating: "d\(number)"),
+                leaves: [try rev("1-a")])
+        }
+        let found = try await server.peer().differences(from: changes)
+        #expect(found.map(\.id) == changes.map(\.id) && found.map(\.missing) == changes.map(\.leaves))
+        // 10, then each half of 5 and its parts of 2 and 3.
+        #expect(server.count("/db/_revs_diff") == 7)
+        let strict = try OddServer { _ in .init(413, #"{"error":"too_large","reason":"x"}"#) }
+        let error = await #expect(throws: PeerError.self) { try await strict.peer().differences(from: changes) }
+        #expect(error?.code == .tooLarge && strict.count("/db/_revs_diff") == 4)
+    }
+
     // SEMANTICS 205
     @Test func `rows of a batch are classified by their kind`() async throws {
         let server = try OddServer { _ in
