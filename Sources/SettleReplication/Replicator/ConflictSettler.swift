@@ -17,10 +17,12 @@ struct ConflictSettler: Sendable {
     /// The answers of a server of Couchbase Mobile's protocol about waiting conflicts, so that it is asked once per
     /// page; see ``FormerStates/forget(_:)``. An inner `nil` is an answer too.
     private let asked = Guarded<[DocumentID: FormerState?]>([:])
+    /// Whether the run is to end, so that nothing waits for a suspended database.
+    private let isEnding: @Sendable () -> Bool
 
     /// Creates a settler if the replication is a pull into a database of this process; otherwise there is nothing
     /// to settle.
-    init?(_ configuration: ReplicationConfiguration) {
+    init?(_ configuration: ReplicationConfiguration, isEnding: @escaping @Sendable () -> Bool) {
         guard configuration.direction == .pull, let database = configuration.target.operations.database else {
             return nil
         }
@@ -29,6 +31,7 @@ struct ConflictSettler: Sendable {
         source = configuration.source.operations
         target = configuration.target.operations
         slots = SettlingSlots(configuration.conflictsAtOnce)
+        self.isEnding = isEnding
     }
 
     /// The search for existing conflicts. It skips the kinds that the policy keeps.
@@ -36,10 +39,29 @@ struct ConflictSettler: Sendable {
 
     /// Finds existing conflicts.
     func find(_ place: ConflictSweep) async -> FlowExecutor.Event {
-        var sweep = place
-        guard let page = try? await sweep.next(in: database), !page.isEmpty else { return .swept([], next: nil) }
-        await ask(about: page)
-        return .swept(page, next: sweep)
+        let result = await patiently {
+            var sweep = place
+            let page = try await sweep.next(in: database)
+            return (page, sweep)
+        }
+        switch result {
+        case .success((let page, let next)):
+            guard !page.isEmpty else { return .swept([], next: nil) }
+            await ask(about: page)
+            return .swept(page, next: next)
+        case .failure(let error): return .sweepFailed(error)
+        }
+    }
+
+    /// Calls a closure, and again when a suspended database works again, unless the run is to end.
+    private func patiently<Value: Sendable>(
+        _ body: () async throws -> Value
+    ) async -> Result<Value, DatabaseError> {
+        while true {
+            do { return .success(try await body()) } catch let error as DatabaseError {
+                guard !isEnding(), (try? await database.waitsOut(error)) == true else { return .failure(error) }
+            } catch { return .failure(DatabaseError(.closed, "the conflict was not settled", cause: error)) }
+        }
     }
 
     /// Removes the leaves that a server of Couchbase Mobile's protocol has replaced, and keeps its answers for
@@ -53,12 +75,15 @@ struct ConflictSettler: Sendable {
     /// The documents in conflict among the stored revisions; `nil` if they can't be found out.
     func conflicted(among revisions: [PeerRevision]) async -> [DocumentID]? {
         let kinds = policy?.kinds ?? Set(ConflictKind.allCases)
-        let found = try? await database.perform { database -> [DocumentID] in
-            // Most databases have no conflicts, which an index tells quickly.
-            if try ConflictSweep(kinds).isEmpty(in: database) { return [] }
-            return try database.conflicted(among: Array(Set(revisions.map(\.id))), kinds)
+        let result = await patiently {
+            try await database.perform { database -> [DocumentID] in
+                // Most databases have no conflicts, which an index tells quickly.
+                if try ConflictSweep(kinds).isEmpty(in: database) { return [] }
+                return try database.conflicted(among: Array(Set(revisions.map(\.id))), kinds)
+            }
         }
-        await ask(about: found ?? [])
+        guard case .success(let found) = result else { return nil }
+        await ask(about: found)
         return found
     }
 
@@ -67,21 +92,23 @@ struct ConflictSettler: Sendable {
         // A document that is settled again has changed since the last answer.
         if asked.withLock({ $0[id] == nil }) { await ask(about: [id]) }
         let peer = asked.withLock { $0.removeValue(forKey: id) } ?? nil
-        if peer == nil { await bringBases(of: id) }
-        guard let policy else { return .success(nil) }
-        do {
-            return .success(try await slots.using { try await database.settle(id, asking: policy, beside: peer) })
-        } catch let error as DatabaseError {
-            return .failure(error)
-        } catch { return .failure(DatabaseError(.closed, "the conflict of \"\(id)\" was not settled", cause: error)) }
+        return await patiently {
+            if peer == nil { try await bringBases(of: id) }
+            guard let policy else { return nil }
+            return try await slots.using { try await database.settle(id, asking: policy, beside: peer) }
+        }
     }
 
     /// Fetches the merge bases that the source has. If it lacks one, the policy may leave the conflict to a peer
     /// that has it; a base is never guessed.
-    private func bringBases(of id: DocumentID) async {
-        guard let missing = try? await database.perform({ try $0.missingBases(of: id) }), !missing.isEmpty else {
-            return
-        }
+    ///
+    /// - Throws: ``DatabaseError`` if the database is suspended or in use.
+    private func bringBases(of id: DocumentID) async throws {
+        let missing: [RevisionID]
+        do { missing = try await database.perform { try $0.missingBases(of: id) } } catch let error as DatabaseError
+            where error.isPassing
+        { throw error } catch { return }
+        guard !missing.isEmpty else { return }
         _ = try? await target.store(await source.bases(missing, of: id), branching: .allowed)
     }
 
@@ -246,6 +273,15 @@ extension FlowExecutor {
         group.addTask { await settler.find(next) }
     }
 
+    /// Ends the search for existing conflicts after an error, and reports the error unless the run ends anyway.
+    mutating func endSweep(_ error: DatabaseError) {
+        conflicts.receive([], goesOn: false)
+        guard error.code != .closed, !error.isPassing else { return }
+        state.warn(
+            .conflictSearchFailed,
+            "the search for existing conflicts has failed, and the next start searches again: \(error)")
+    }
+
     /// Handles the outcome of a conflict: sends one event, after the outcome is stored (SEMANTICS 33).
     mutating func settled(
         _ id: DocumentID, _ result: Result<Settlement?, DatabaseError>, _ group: inout TaskGroup<Event>
@@ -263,6 +299,9 @@ extension FlowExecutor {
                 return
             }
             send(report, .settled(settlement))
+        case .failure(let error) where error.isPassing:
+            // The run ends before the database works again, and the next one settles the conflict.
+            if kept != nil { send(report, .unsettled(error)) }
         case .failure(let error):
             guard error.code != .closed else { return }
             flow.counts.conflictsFailed += 1
@@ -271,4 +310,9 @@ extension FlowExecutor {
             send(report, .unsettled(error))
         }
     }
+}
+
+extension DatabaseError {
+    /// Whether the same call works later, because the database is suspended, or in use by another process.
+    fileprivate var isPassing: Bool { code == .suspended || code == .inUse }
 }

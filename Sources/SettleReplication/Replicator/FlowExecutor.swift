@@ -30,6 +30,7 @@ struct FlowExecutor {
         case checkpointTime
         case checkpointed(Checkpointer, Checkpointer.Outcome)
         case swept([DocumentID], next: ConflictSweep?)
+        case sweepFailed(DatabaseError)
         case settled(DocumentID, Result<Settlement?, DatabaseError>)
     }
 
@@ -63,7 +64,7 @@ struct FlowExecutor {
         self.orders = orders
         self.flow = flow
         self.checkpointer = checkpointer
-        settler = ConflictSettler(configuration)
+        settler = ConflictSettler(configuration) { orders.isStopping }
         conflicts = ConflictQueue(atOnce: configuration.conflictsAtOnce)
     }
 
@@ -137,6 +138,7 @@ struct FlowExecutor {
             isCheckpointing = false
             receive(outcome)
         case .swept(let ids, let next): receive(ids, next: next, &group)
+        case .sweepFailed(let error): endSweep(error)
         case .settled(let id, let result): settled(id, result, &group)
         }
         settleNext(&group)

@@ -148,6 +148,8 @@ public struct ReplicationWarning: Sendable, Hashable, CustomStringConvertible {
         public static let checkpointOnOneSide = Kind(name: "checkpoint_on_one_side")
         /// No checkpoint could be written; the next run compares documents again.
         public static let checkpointNotWritten = Kind(name: "checkpoint_not_written")
+        /// The search for conflicts that existed before has failed; the next start searches again.
+        public static let conflictSearchFailed = Kind(name: "conflict_search_failed")
         /// Credentials are sent to another machine over plain HTTP, where an eavesdropper can read them (SEMANTICS
         /// 137).
         public static let credentialsInTheOpen = Kind(name: "credentials_in_the_open")

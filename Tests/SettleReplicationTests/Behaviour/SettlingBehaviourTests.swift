@@ -6,6 +6,8 @@ import SettlePlatform
 import SettleTesting
 import Testing
 
+@testable import SettleReplication
+
 /// A pull with a policy stores revisions and settles their conflicts in one transaction: no reader sees one without the
 /// other.
 @Suite(.timeLimit(.minutes(5))) struct SettlingBehaviourTests {
@@ -127,5 +129,43 @@ import Testing
         _ = try await pull(here.database, from: there.peer, .threeWayMerge())
         #expect(try here.database.document("a")?.json == ["title": "here", "text": "there"])
         #expect(try here.database.conflictedDocumentIDs().isEmpty)
+    }
+
+    @Test func `conflicts in a suspended database are found and settled when it is resumed`() async throws {
+        let (here, there) = (try TemporaryDatabase(.file), try TemporaryDatabase(.memory))
+        let (database, peer) = (here.database, LocalPeer(there.database))
+        try database.put("a", ["by": "here"])
+        try there.database.put("a", ["by": "there"])
+        _ = try await pull(database, from: peer, .keepAll)
+        var configuration = ReplicationConfiguration.pull(database, from: peer)
+        configuration.conflictPolicy = .mostRevisions
+        let (failures, isEnding) = (Guarded(0), Guarded(false))
+        let made = ConflictSettler(configuration) {
+            failures.withLock { $0 += 1 }
+            return isEnding.withLock(\.self)
+        }
+        let settler = try #require(made)
+        try database.suspend()
+        async let search = settler.find(settler.sweep)
+        await eventually("the search meets the suspended database") { failures.withLock(\.self) > 0 }
+        try database.resume()
+        guard case .swept(let found, _) = await search else {
+            Issue.record("the search has failed")
+            return
+        }
+        #expect(found == ["a"])
+        failures.withLock { $0 = 0 }
+        try database.suspend()
+        async let settlement = settler.settle("a").get()
+        await eventually("the settling meets the suspended database") { failures.withLock(\.self) > 0 }
+        try database.resume()
+        #expect(try await settlement?.outcome == .settled)
+        // A run that is to end does not wait.
+        isEnding.withLock { $0 = true }
+        try database.suspend()
+        let error = await #expect(throws: DatabaseError.self) { try await settler.settle("a").get() }
+        #expect(error?.code == .suspended)
+        try database.resume()
+        withExtendedLifetime((here, there)) {}
     }
 }
