@@ -89,7 +89,7 @@ extension DocumentEditor {
 
 extension RevisionContent {
     /// The content without the clocks of its changes, which are not part of an operation.
-    var withoutClocks: RevisionContent {
+    package var withoutClocks: RevisionContent {
         // Most bodies do not contain this character, and need no search for the member.
         guard body.utf8.contains(UInt8(ascii: "$")), body[ClockedDocument.memberName] != nil,
             var members = body.json.object

@@ -17,6 +17,14 @@ struct OfflineRecords: Sendable {
         var revision: RevisionID? { history?.revision }
     }
 
+    /// A create that was sent.
+    struct SentCreate: Sendable {
+        var number: Int64
+        var id: DocumentID
+        /// The local revision.
+        var revision: RevisionID
+    }
+
     /// The server's update sequence up to which changes were fetched.
     var since = PeerSequence.start
     var lastSyncDate: Date?
@@ -26,9 +34,9 @@ struct OfflineRecords: Sendable {
     var temporaries: Set<String> = []
     /// The server states on which to retry operations, by document.
     var seen: [String: Seen] = [:]
-    /// The create that was sent last, unless the server has refused it. If its response was lost, the server has the
+    /// The create that was sent and neither accepted nor refused. If its response was lost, the server has the
     /// document.
-    var sentCreate: Int64?
+    var sentCreate: SentCreate?
 
     init() {}
 
@@ -37,7 +45,12 @@ struct OfflineRecords: Sendable {
         lastSyncDate = json["last_sync"]?.int.map { Date(milliseconds: Int64($0)) }
         temporaryIDs = StoredCount.of(json["temporary_ids"])
         temporaries = Set((json["temporaries"]?.array ?? []).compactMap(\.string))
-        sentCreate = json["sent_create"]?.int.map { Int64($0) }
+        if let sent = json["sent_create"], let number = sent["operation"]?.int,
+            let id = sent["id"]?.string.flatMap({ try? DocumentID(validating: $0) }),
+            let revision = sent["revision"]?.string.flatMap({ RevisionID($0) })
+        {
+            sentCreate = SentCreate(number: Int64(number), id: id, revision: revision)
+        }
         for member in json["seen"]?.object ?? JSONObject() {
             guard let number = member.value["operation"]?.int else { continue }
             let names = (member.value["revisions"]?.array ?? []).compactMap { $0.string.flatMap { RevisionID($0) } }
@@ -54,7 +67,12 @@ struct OfflineRecords: Sendable {
             "temporaries": .array(temporaries.sorted().map(JSONValue.string)),
         ]
         if let lastSyncDate { json["last_sync"] = .number(JSONNumber(lastSyncDate.milliseconds)) }
-        if let sentCreate { json["sent_create"] = .number(JSONNumber(sentCreate)) }
+        if let sentCreate {
+            json["sent_create"] = [
+                "operation": .number(JSONNumber(sentCreate.number)), "id": .string(sentCreate.id.string),
+                "revision": .string(sentCreate.revision.description),
+            ]
+        }
         let members = seen.sorted { $0.key < $1.key }.map { id, seen in
             let revisions = (seen.history?.revisions ?? []).map { JSONValue.string($0.description) }
             return (id, ["operation": .number(JSONNumber(seen.number)), "revisions": .array(revisions)] as JSONValue)

@@ -18,6 +18,7 @@ extension OfflineSession {
     /// - Throws: ``PeerError``, or ``DatabaseError`` of the storage.
     func fetchChanges() async throws -> Date {
         let time = options.time(try await server.time())
+        try await recordUndoneCreate()
         var (position, isWhole) = (records.since, true)
         while true {
             let page = try await server.peer.changes(ChangesRequest(since: position, limit: Self.page))

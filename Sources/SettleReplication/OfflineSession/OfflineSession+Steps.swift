@@ -15,7 +15,9 @@ extension OfflineSession {
     func perform(_ action: OfflineMachine.Action) async throws -> OfflineMachine.Event {
         do {
             switch action {
-            case .lookForOperation: return .head(try await next() != nil)
+            case .lookForOperation:
+                try await recordUndoneCreate()
+                return .head(try await next() != nil)
             case .send:
                 guard let entry = try await next() else { return .head(false) }
                 let event = try await send(entry)
@@ -34,11 +36,43 @@ extension OfflineSession {
         return try await database.perform { [journal] _ in
             while let entry = try journal.history(limit: 1).first {
                 let all = entry.operation == .create ? try journal.history(of: entry.documentID) : []
-                guard let last = all.last, last.new == nil, entry.number != sent else { return entry }
+                guard let last = all.last, last.new == nil, entry.number != sent?.number else { return entry }
                 try journal.forget(entry.documentID)
             }
             return nil
         }
+    }
+
+    /// Makes the undo of a create an operation if the response to the create was lost and the server has the document.
+    /// Otherwise the next fetch would bring the document back.
+    func recordUndoneCreate() async throws {
+        guard let sent = records.sentCreate else { return }
+        let isUndone = try await database.perform { [journal] _ in
+            try !journal.history(of: sent.id).contains { $0.number == sent.number }
+        }
+        guard isUndone else { return }
+        let state = try await server.state(of: sent.id)
+        try await database.perform { [self] _ in
+            try recording {
+                try acknowledge(sent, as: state)
+                try remember { $0.sentCreate = nil }
+            }
+        }
+    }
+
+    /// Records that the server has a create, if its state is the result of that create.
+    private func acknowledge(_ sent: OfflineRecords.SentCreate, as state: OfflineServer.State) throws {
+        guard let body = state.body, let history = state.history else { return }
+        if history.revision == sent.revision { return try database.markShared([(sent.id, sent.revision)]) }
+        guard history.revisions.count == 1, let made = try database.document(sent.id, revision: sent.revision) else {
+            return
+        }
+        let local = RevisionContent(body: try made.body(), attachments: made.attachments).withoutClocks
+        guard unstamped(local.body) == unstamped(body), state.hasAttachments(local.attachments) else { return }
+        _ = try journal.revise(
+            sent.number, of: sent.id, to: RevisionContent(body: body, attachments: local.attachments), isKept: false,
+            onto: ReplicatedRevision(
+                id: sent.id, history: history, isDeleted: false, body: body, attachments: local.attachments))
     }
 
     /// The server's state on which an operation is sent.
@@ -59,8 +93,10 @@ extension OfflineSession {
         } catch let error as PeerError where error.code == .tooLarge {
             return try await refused(entry, error)
         }
-        if entry.operation == .create, records.sentCreate != entry.number {
-            try remember { $0.sentCreate = entry.number }
+        if entry.operation == .create, records.sentCreate?.number != entry.number {
+            let sent = OfflineRecords.SentCreate(
+                number: entry.number, id: entry.documentID, revision: entry.revision)
+            try remember { $0.sentCreate = sent }
         }
         var words = ""
         for _ in 0..<Self.attempts {
@@ -237,7 +273,13 @@ extension OfflineSession {
                         edit.isDeleted ? nil : RevisionContent(body: edit.body, attachments: attachments)
                     _ = try journal.revise(entry.number, of: id, to: content, isKept: false, onto: server)
                 }
-                if records.seen[id.string] != nil { try remember { $0.seen[id.string] = nil } }
+                let isSent = records.sentCreate?.number == entry.number
+                if isSent || records.seen[id.string] != nil {
+                    try remember { records in
+                        records.seen[id.string] = nil
+                        if isSent { records.sentCreate = nil }
+                    }
+                }
             }
         }
         return .accepted(at: options.time(date))

@@ -178,6 +178,7 @@ public final class OfflineSession: Sendable {
     }
 
     /// Undoes the newest operations, last one first; see ``Journal/undo(_:)-(Int)``. The server is not contacted.
+    /// If the response to an undone create was lost, the next synchronization deletes the document there, too.
     @discardableResult
     public func revert(_ count: Int = 1) async throws -> [JournalEntry] {
         try await reverting { try $0.undo(count) }

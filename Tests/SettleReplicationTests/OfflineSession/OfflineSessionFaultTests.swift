@@ -126,6 +126,32 @@ import Testing
         #expect(try world.history() == [])
     }
 
+    @Test(arguments: ServerKind.all, [false, true])
+    func `a create that is undone after its answer was lost is undone on the server, too`(
+        kind: ServerKind, isStamped: Bool
+    ) async throws {
+        let world = try await OfflineWorld(kind)
+        try await world.begin()
+        let client = BrokenClient(DefaultTransport())
+        var options = OfflineSessionOptions()
+        if isStamped { options.stampAttribute = "updatedat" }
+        let session = try OfflineSession(
+            world.database, server: CouchDBPeer(world.url, client: client), options: options)
+        try world.database.save(Document(id: "gone", body: ["name": "g"]), onConflict: .fail)
+        client.losesAnswers = true
+        #expect(try await session.goOnline().state == .offline)
+        client.losesAnswers = false
+        #expect(try await world.server().count == 2)
+        try await session.revert("gone")
+        // A fetch alone does not bring it back.
+        try await session.fetch()
+        #expect(try world.client() == ["1 item1 9:00"])
+        #expect(try await session.goOnline().state == .online)
+        #expect(try await world.server() == ["1 item1 9:00 false"])
+        #expect(try world.client() == ["1 item1 9:00"])
+        #expect(try world.history() == [])
+    }
+
     @Test func `a refused document that is deleted here is not sent again`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
