@@ -35,6 +35,8 @@ public final class OneWayReplicator: Sendable {
         var run = 0
         /// Whether the streams of statuses end with the run.
         var endsStatuses = false
+        /// Whether it was started again while it was being stopped.
+        var startsAgain = false
         /// Whether the next run deletes the checkpoints.
         var isFromStart = false
         var notedPolicy: (policy: ConflictPolicy, database: Database)?
@@ -89,11 +91,19 @@ public final class OneWayReplicator: Sendable {
     /// The documents that could not be replicated or settled so far.
     public var ledger: ReplicationLedger { shown.currentLedger }
 
-    /// Starts it, unless it runs. Conflicts that could not be settled before are retried (SEMANTICS 31).
-    public func start() { _ = begin() }
+    /// Starts it, unless it runs. If it is being stopped, it starts as soon as it has stopped. Conflicts that could not
+    /// be settled before are retried (SEMANTICS 31).
+    public func start() {
+        let isStopping = state.withLock { state in
+            guard state.orders?.isStopping == true else { return false }
+            state.startsAgain = true
+            return true
+        }
+        if !isStopping { _ = begin() }
+    }
 
-    /// Starts it, unless it runs, and waits for the end of a one-shot replication, or for ``stop()``. If the task
-    /// is cancelled, the replication is stopped.
+    /// Starts it, unless it runs, and waits for the end of a one-shot replication, or for ``stop()``. If it is being
+    /// stopped, it only waits for that. If the task is cancelled, the replication is stopped.
     ///
     /// - Returns: The result. Refused documents don't fail the replication; they are counted and listed.
     /// - Throws: ``PeerError`` if it can't continue: a peer could not be reached in several attempts, credentials
@@ -106,6 +116,7 @@ public final class OneWayReplicator: Sendable {
         } onCancel: {
             state.withLock { state in
                 state.endsStatuses = state.task != nil
+                state.startsAgain = false
                 return state.orders
             }?.give(.stop)
         }
@@ -117,23 +128,26 @@ public final class OneWayReplicator: Sendable {
     public func stop() async {
         let isRunning = state.withLock { state in
             state.endsStatuses = state.task != nil
+            state.startsAgain = false
             return state.task != nil
         }
         if isRunning { await halt() } else { shown.endStatuses() }
     }
 
     /// Stops it as ``stop()`` does, but lets ``statuses`` continue, because it is started again.
-    func halt() async {
-        let (orders, task) = state.withLock { ($0.orders, $0.task) }
-        orders?.give(.stop)
-        _ = await task?.value
-    }
+    func halt() async { await end(.stop) }
 
     /// Stops it immediately, for an app that moves to the background. Pending conflicts stay in the database and
     /// are settled after the next ``start()`` (SEMANTICS 41).
-    public func suspend() async {
-        let (orders, task) = state.withLock { ($0.orders, $0.task) }
-        orders?.give(.suspend)
+    public func suspend() async { await end(.suspend) }
+
+    /// Gives an order to end, and waits for the end.
+    private func end(_ order: ReplicationOrders.Order) async {
+        let (orders, task) = state.withLock { state in
+            state.startsAgain = false
+            return (state.orders, state.task)
+        }
+        orders?.give(order)
         _ = await task?.value
     }
 
@@ -160,21 +174,37 @@ public final class OneWayReplicator: Sendable {
         registerPolicy()
         let (task, isNew) = state.withLock { state in
             if let task = state.task { return (task, false) }
-            let orders = ReplicationOrders()
-            state.orders = orders
-            state.run += 1
-            state.endsStatuses = false
-            shown.beginStatuses()
-            let (configuration, run, isFromStart) = (state.configuration, state.run, state.isFromStart)
-            state.isFromStart = false
-            let task = Task {
-                var replication = ReplicationRun(configuration, shown, orders, isFromStart: isFromStart)
-                return await replication.run { self.ended(run, isFromStart: $0, $1) }
-            }
-            state.task = task
-            return (task, true)
+            return (makeRun(&state), true)
         }
         if isNew { onRunning.withLock(\.self)?(self, true) }
+        return task
+    }
+
+    /// Begins the run that was ordered while the last one was being stopped, unless it was stopped again since.
+    private func beginAgain() {
+        guard state.withLock(\.startsAgain) else { return }
+        registerPolicy()
+        let isNew = state.withLock { state in
+            guard state.startsAgain, state.task == nil else { return false }
+            _ = makeRun(&state)
+            return true
+        }
+        if isNew { onRunning.withLock(\.self)?(self, true) }
+    }
+
+    private func makeRun(_ state: inout State) -> Task<Result<ReplicationResult, PeerError>, Never> {
+        let orders = ReplicationOrders()
+        state.orders = orders
+        state.run += 1
+        (state.endsStatuses, state.startsAgain) = (false, false)
+        shown.beginStatuses()
+        let (configuration, run, isFromStart) = (state.configuration, state.run, state.isFromStart)
+        state.isFromStart = false
+        let task = Task {
+            var replication = ReplicationRun(configuration, shown, orders, isFromStart: isFromStart)
+            return await replication.run { self.ended(run, isFromStart: $0, $1) }
+        }
+        state.task = task
         return task
     }
 
@@ -192,6 +222,7 @@ public final class OneWayReplicator: Sendable {
         }
         forgetPolicy()
         onRunning.withLock(\.self)?(self, false)
+        beginAgain()
     }
 
     private func registerPolicy() {

@@ -119,7 +119,7 @@ public final class Replicator: Sendable {
         return stream
     }
 
-    /// Starts all parts, unless they run.
+    /// Starts all parts, unless they run. A part that is being stopped starts as soon as it has stopped.
     public func start() {
         for part in parts { part.start() }
     }

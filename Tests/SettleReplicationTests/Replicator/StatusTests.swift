@@ -298,6 +298,38 @@ struct StatusTests {
         there.close()
     }
 
+    @Test func `a replicator that is started while it is being stopped runs again, unless it is stopped after that`()
+        async throws
+    {
+        let (source, target) = try await PeerPair.local[0].make()
+        let slow = ScriptedPeer(target.peer)
+        let gate = Gate()
+        slow.tell { $0.before[.store] = { await gate.wait() } }
+        var configuration = ReplicationConfiguration(source: source.peer, target: slow)
+        configuration.isContinuous = true
+        let replicator = OneWayReplicator(configuration)
+        for isStoppedAgain in [false, true] {
+            try source.database.put(isStoppedAgain ? "b" : "a", ["n": 1])
+            let stores = slow.count(.store)
+            let run = Task { try await replicator.run() }
+            await eventually("it stores the document") { slow.count(.store) > stores }
+            // Cancelling orders the stop, which waits for the document.
+            run.cancel()
+            replicator.start()
+            let stop = Task { if isStoppedAgain { await replicator.stop() } }
+            await gate.open(.max)
+            _ = try await run.value
+            await stop.value
+            if !isStoppedAgain {
+                let status = await replicator.waits { $0.mode == .idle }
+                #expect(status.mode == .idle)
+                await replicator.stop()
+            }
+            #expect(replicator.status.mode == .stopped)
+            await gate.open(0)
+        }
+    }
+
     @Test func `a cancelled task stops its run`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
