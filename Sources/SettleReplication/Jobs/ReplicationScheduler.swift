@@ -170,7 +170,8 @@ extension ReplicationScheduler {
         case .retry(let id, let run, let failures):
             state.jobs[id]?.failures = failures
             recordFailure(id, result, &state)
-            let delay = retry.delay(after: failures, jitter: .random(in: 0...0.5), retryAfter: nil)
+            let retryAfter: Duration? = if case .failure(let error) = result { error.retryAfter } else { nil }
+            let delay = retry.delay(after: failures, jitter: .random(in: 0...0.5), retryAfter: retryAfter)
             later(delay) { $0.handle(.retryDue(id, run: run), &$1) }
         case .forget(let id):
             if case .success(let value) = result, let job = state.jobs[id] {

@@ -1,4 +1,6 @@
 import Foundation
+import SettleCore
+import SettleHTTP
 import SettlePlatform
 import SettleTesting
 import Testing
@@ -86,6 +88,37 @@ import Testing
         #expect(schedule.handle(.ended(run: 4, .completed), at: .seconds(10)).first == .yielded("0"))
         _ = schedule.handle(.ended(run: 5, .failed), at: .seconds(11))
         #expect(schedule.handle(.ended(run: 6, .failed), at: .seconds(11)).contains(.retry("0", run: 6, failures: 1)))
+    }
+
+    /// A client for a server that asks for a delay.
+    private struct BusyClient: HTTPTransport {
+        static let delay = Duration.milliseconds(300)
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+            throw CouchDBError(
+                status: 503, error: "busy", reason: "later", method: request.method, path: request.url.path,
+                retryAfter: Self.delay)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `a failed run is not repeated before the peer's delay is over`() async throws {
+        var retry = ReplicationRetryPolicy()
+        retry.firstDelay = .milliseconds(1)
+        let scheduler = ReplicationScheduler(room: 1, turn: .seconds(60), retry: retry)
+        let starts = Guarded<[ContinuousClock.Instant]>([])
+        scheduler.observe { notice in
+            if case .started = notice { starts.withLock { $0.append(.now) } }
+        }
+        let document = try ReplicationDocument([
+            "source": "http://127.0.0.1:1/a", "target": "http://127.0.0.1:1/b", "create_target": true,
+            "continuous": true,
+        ])
+        let begin = ContinuousClock.now
+        scheduler.add(ReplicationJob(id: "a", document: document, origin: nil, user: nil, client: BusyClient()))
+        await eventually("it runs again") { starts.withLock { $0.count } > 1 }
+        scheduler.remove("a")
+        let second = try #require(starts.withLock { $0.dropFirst().first })
+        #expect(second - begin >= BusyClient.delay)
     }
 
     @Test func `ten thousand take turns in their order, and the cost of an event does not grow with them`() {
