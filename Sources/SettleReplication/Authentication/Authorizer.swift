@@ -162,7 +162,14 @@ final class RenewedSecret: Sendable {
 
     private struct State {
         var secret: Secret?
-        var making: Task<Secret, any Error>?
+        /// The renewal in progress.
+        var making: Task<Void, Never>?
+        /// The number of the newest renewal.
+        var renewal = 0
+        /// The requests that wait for the renewal.
+        var waiting: [Int: Promise<Result<Secret, any Error>>] = [:]
+        /// The number of the last request that had to wait.
+        var lastRequest = 0
     }
 
     private let state = Guarded(State())
@@ -179,28 +186,49 @@ final class RenewedSecret: Sendable {
         self.make = make
     }
 
-    /// The secret; renewed if it is missing or about to expire.
+    /// The secret; renewed if it is missing or about to expire. A cancelled task does not wait for the renewal.
     func text() async throws -> String {
-        let (secret, making) = state.withLock { state -> (Secret?, Task<Secret, any Error>?) in
-            if let secret = state.secret, isFresh(secret) { return (secret, nil) }
-            if let making = state.making { return (nil, making) }
-            let making = Task { try await makeAndKeep() }
-            state.making = making
-            return (nil, making)
+        let answer = Promise<Result<Secret, any Error>>()
+        let (secret, number) = state.withLock { state -> (Secret?, Int) in
+            if let secret = state.secret, isFresh(secret) { return (secret, 0) }
+            state.lastRequest += 1
+            state.waiting[state.lastRequest] = answer
+            if state.making == nil {
+                state.renewal += 1
+                let renewal = state.renewal
+                state.making = Task { await renew(renewal) }
+            }
+            return (nil, state.lastRequest)
         }
         if let secret { return secret.text }
-        guard let making else { return "" }
-        return try await making.value.text
+        let result = await answer.get(ifCancelled: .failure(CancellationError()))
+        endWait(of: number)
+        return try result.get().text
     }
 
-    private func makeAndKeep() async throws -> Secret {
+    /// Ends the wait of a request. If no other request waits, the renewal is cancelled, and the next request begins
+    /// another one.
+    private func endWait(of number: Int) {
+        let making = state.withLock { state -> Task<Void, Never>? in
+            guard state.waiting.removeValue(forKey: number) != nil, state.waiting.isEmpty else { return nil }
+            defer { state.making = nil }
+            return state.making
+        }
+        making?.cancel()
+    }
+
+    private func renew(_ number: Int) async {
         let result: Result<Secret, any Error>
         do { result = .success(try await make()) } catch { result = .failure(error) }
-        state.withLock { state in
+        let waiting = state.withLock { state -> [Promise<Result<Secret, any Error>>] in
+            // Without a waiting request it was cancelled, and another renewal may be in progress.
+            guard state.renewal == number, state.making != nil else { return [] }
             state.making = nil
             state.secret = try? result.get()
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
         }
-        return try result.get()
+        for answer in waiting { answer.fulfil(result) }
     }
 
     /// Replaces the secret by one that the server sent unasked.

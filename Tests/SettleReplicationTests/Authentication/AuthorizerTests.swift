@@ -2,6 +2,7 @@ import SettleCore
 import SettleDatabase
 import SettleHTTP
 import SettlePlatform
+import SettleTesting
 import Testing
 
 @testable import SettleReplication
@@ -63,6 +64,32 @@ import Testing
             _ = try await authorizer.authorize(&request)
             #expect(asked.withLock { $0 } == count, "at \(time)")
         }
+    }
+
+    @Test func `a cancelled request does not wait for a token, and neither does the next one`() async throws {
+        let tokens = Guarded<[Promise<String>]>([])
+        let credentials = ReplicationCredentials.bearer {
+            // Cancelling does not end this wait.
+            let token = Promise<String>()
+            tokens.withLock { $0.append(token) }
+            return await token.get()
+        }
+        let url = try HTTPURL(Self.url)
+        let authorizer = Authorizer(credentials, server: url, client: NoNetwork())
+        func ask() -> Task<String?, any Error> {
+            Task {
+                var request = HTTPRequest("GET", url)
+                return try await authorizer.authorize(&request)
+            }
+        }
+        let first = ask()
+        await eventually("a token is requested") { tokens.withLock { $0.count } == 1 }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        let second = ask()
+        await eventually("another token is requested") { tokens.withLock { $0.count } == 2 }
+        for (number, token) in tokens.withLock({ $0 }).enumerated() { token.fulfil("token-\(number)") }
+        #expect(try await second.value == "token-1")
     }
 
     @Test(
