@@ -289,6 +289,7 @@ extension Database {
                 guard var current = try currentInConflict(base.id), current.revision != mine.revision, try isKnown(base)
                 else { throw error }
                 if current.isDeleted {
+                    if conflict.isMerge { return (try save(edited, onConflict: conflict), true) }
                     guard conflict.isLastWriteWins else { throw try self.conflict(base) }
                     current.json = edited.json
                     current.attachments = edited.attachments

@@ -159,6 +159,25 @@ struct SavedTests {
         #expect(throws: DatabaseError.self) { try database.save(mine) }
     }
 
+    @Test func `a handler is asked about a model whose document was deleted, and may revive it`() throws {
+        var mine = try database.save(Order(id: "o", name: "x"))
+        try database.delete("o")
+        mine.name = "y"
+        let error = #expect(throws: DatabaseError.self) {
+            try database.save(mine, onConflict: .merge { _, _ in false })
+        }
+        #expect(error?.code == .conflict)
+        #expect(try database.document("o") == nil)
+        try database.save(
+            &mine,
+            onConflict: .merge { new, current in
+                if current == nil { new["count"] = 0 }
+                return true
+            })
+        #expect(mine.name == "y" && mine.count == 0)
+        #expect(try stored("o") == #"{"name":"y","count":0}"#)
+    }
+
     @Test func `a part of a document can't be saved or deleted as a whole`() throws {
         try database.save(Order(id: "o", name: "x"))
         var part = try #require(try database.find(DocumentQuery<Order>().selecting("name")).first)
