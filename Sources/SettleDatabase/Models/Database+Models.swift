@@ -79,7 +79,8 @@ extension Database {
     /// - Parameters:
     ///   - saved: The model. Afterwards it is the stored one, with the changes of other writers.
     ///   - conflict: The action if both changed the same member, or the document was deleted. By default nothing is
-    ///     written and the call throws. With ``SaveConflict/lastWriteWins`` the members changed here win.
+    ///     written and the call throws. With ``SaveConflict/lastWriteWins`` the members changed here win, and a
+    ///     document that was purged is created again.
     /// - Throws: ``DatabaseError`` with code `conflict` that names the members, with ``AttributeClashes`` as cause;
     ///   `invalid` if only some members were read, or if the model's `id` was changed; `EncodingError`; and as for
     ///   a document. Nothing is then written.
@@ -303,6 +304,9 @@ extension Database {
                     return (try save(edited, onConflict: conflict), true)
                 }
                 isMerged = true
+            } catch let error as DatabaseError where error.code == .notFound && conflict.isLastWriteWins {
+                // The document was purged, so nothing is left to merge with.
+                return (try save(mine, onConflict: .lastWriteWins), isMerged)
             }
         }
     }

@@ -178,6 +178,17 @@ struct SavedTests {
         #expect(try stored("o") == #"{"name":"y","count":0}"#)
     }
 
+    @Test func `a model whose document was purged is created again only if the last write wins`() throws {
+        var mine = try database.save(Order(id: "o", name: "x"))
+        try database.purge("o")
+        mine.name = "y"
+        let error = #expect(throws: DatabaseError.self) { try database.save(mine) }
+        #expect(error?.code == .notFound)
+        try database.save(&mine, onConflict: .lastWriteWins)
+        #expect(mine.name == "y" && mine.revision?.generation == 1)
+        #expect(try stored("o") == #"{"name":"y"}"#)
+    }
+
     @Test func `a part of a document can't be saved or deleted as a whole`() throws {
         try database.save(Order(id: "o", name: "x"))
         var part = try #require(try database.find(DocumentQuery<Order>().selecting("name")).first)
