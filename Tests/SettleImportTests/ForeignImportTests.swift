@@ -376,6 +376,23 @@ struct ForeignImportTests {
         #expect(try !report.isWhole && database.info().documents.live == 3)
     }
 
+    @Test func `a migration names the other collections that have documents`() throws {
+        let made = try MadeDatabase()
+        let rows = ["kv_default", "kv_.notes"].enumerated().map { index, table in
+            MadeDatabase.row(
+                "d", in: table, sequence: index + 1, version: MadeDatabase.binary("1-aa"),
+                body: FleeceWriter.write(["v": 1]), extra: MadeDatabase.tree([.init(id: "1-aa")]))
+        }
+        let schema = MadeDatabase.schemaOf3(["kv_default", "kv_.notes", "kv_.\\Shop.\\Orders"])
+        let old = try made.sqlite("old.cblite2/db.sqlite3", version: 500, schema + rows).deletingLastPathComponent()
+        let path = made.folder.appending(path: "new.settle").path
+        var reports: [ImportReport] = []
+        let database = try Database.openOrCreate(path, migratingFrom: old, review: { reports.append($0) })
+        defer { database.close() }
+        #expect(reports.map(\.documents) == [1])
+        #expect(reports.first?.leftOut == ["the collection _default.notes with 1 document"])
+    }
+
     @Test func `a migration expects neither documents that were lost nor documents that expire`() throws {
         reader.documents += (10..<1200).map { number in
             var lost = ForeignDocument(id: DocumentID(unchecked: "l\(number)"), sequence: UInt64(number), leaves: [])

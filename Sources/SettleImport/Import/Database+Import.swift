@@ -56,9 +56,10 @@ extension Database {
     ///     print(report)
     ///
     /// Revisions keep their ids, so a sync with the server that the old app used sends only what the server lacks. A
-    /// second import changes nothing, and one of an interrupted import with the same options goes on where that ended;
-    /// its report covers both. Documents of a dump that have no ids get new ones, so each import stores them again. It
-    /// is long work: call it within `perform`.
+    /// second import changes nothing, and one of an interrupted import with the same options goes on where that ended.
+    /// Documents of a dump that have no ids get new ones, so each import stores them again. It is long work: call it
+    /// within `perform`. The report covers the interrupted part, too, and names the other collections that have
+    /// documents.
     ///
     /// - Parameters:
     ///   - source: The database; the original is not changed.
@@ -72,10 +73,12 @@ extension Database {
         from source: ForeignDatabase, options: ImportOptions = ImportOptions(),
         progress: (ImportProgress) throws -> Void = { _ in }
     ) throws -> ImportReport {
-        try source.importAll(into: DatabaseImportStore(self), options: options) { state in
+        var report = try source.importAll(into: DatabaseImportStore(self), options: options) { state in
             if Task.isCancelled { throw CancellationError() }
             try progress(state)
         }
+        report.leftOut += source.collections(besides: options.collection)
+        return report
     }
 
     /// Opens a database; if there is none yet, it is made of the database of another product.
@@ -138,6 +141,16 @@ extension ForeignDatabase {
                 .storage, "of \(report.documents) documents \(stored) were stored; the import is not used")
         }
         try review(report)
+    }
+
+    /// The collections with documents that an import of one collection leaves out, each in a few words.
+    fileprivate func collections(besides imported: String) -> [String] {
+        guard case .reader(let reader) = content else { return [] }
+        return reader.collections.filter { $0 != imported }.compactMap { name -> String? in
+            // A collection that can't be counted may have documents, too.
+            guard let count = try? reader.count(in: name) else { return "the collection \(name)" }
+            return count == 0 ? nil : "the collection \(name) with \(counted(count, "document"))"
+        }
     }
 
     /// Imports into some destination.

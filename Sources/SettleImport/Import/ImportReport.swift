@@ -51,7 +51,7 @@ public struct ImportReport: Sendable {
     public internal(set) var otherWinners = 0
     /// The first thousand of them.
     public internal(set) var otherWinnerIDs: [DocumentID] = []
-    /// What the source has and an import leaves out, such as views, each in a few words.
+    /// What the source has and an import leaves out, such as views and other collections, each in a few words.
     public internal(set) var leftOut: [String] = []
 
     init(_ source: ForeignDatabase) {
