@@ -203,7 +203,8 @@ extension ForeignImporter {
         var after = before
         var refused: [ImportReport.Fault] = []
         try store.transaction {
-            (after, refused) = (before, [])
+            after = before
+            refused = []
             for (outcome, item) in zip(try store.insert(revisions.map(\.revision)), revisions) {
                 guard let fault = after.count(outcome, of: item.revision, isLeaf: item.isLeaf) else { continue }
                 refused.append(fault)

@@ -184,7 +184,8 @@ import Testing
             var id: String
             var v: Int
         }
-        let (isSaved, stored) = try saveInSharedCommit(after: { _ = try $0.delete("a") }) { database, _ in
+        let deletion: @Sendable (Database) throws -> Void = { _ = try $0.delete("a") }
+        let (isSaved, stored) = try saveInSharedCommit(after: deletion) { database, _ in
             try database.save(Item(id: "a", v: 3), onConflict: .deletesWin)
         }
         #expect(!isSaved)
@@ -198,6 +199,7 @@ import Testing
     ///   - change: The other writer's change.
     ///   - save: Saves the document, which it gets as it was read before the change.
     /// - Returns: Whether it was saved, and what is stored then.
+    /// - Throws: `DatabaseError`, if the database can't be made or read.
     private func saveInSharedCommit(
         after change: @escaping @Sendable (Database) throws -> Void,
         _ save: @escaping @Sendable (_ database: Database, _ read: Document) throws -> Void

@@ -177,10 +177,11 @@ import Testing
         #expect(response.status == 200 && response.headers.all("Set-Cookie") == cookies)
     }
 
-    @Test(arguments: [
-        (.seconds(Int64.min), 1), (.milliseconds(-5), 1), (.zero, 1), (.milliseconds(1500), 1500),
-        (.seconds(Int64.max), 1 << 30),
-    ] as [(Duration, Int)])
+    @Test(
+        arguments: [
+            (.seconds(Int64.min), 1), (.milliseconds(-5), 1), (.zero, 1), (.milliseconds(1500), 1500),
+            (.seconds(Int64.max), 1 << 30),
+        ] as [(Duration, Int)])
     func `a time limit of any length has a number of milliseconds`(limit: Duration, milliseconds: Int) {
         #expect(limit.milliseconds == milliseconds)
     }
@@ -335,11 +336,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("POST", "application/json", true), ("POST", "Application/JSON; charset=utf-8", true),
-        ("POST", "text/plain", false), ("POST", nil, false), ("PUT", "application/json", false),
-        ("PUT", "text/plain", false),
-    ] as [(String, String?, Bool)])
+    @Test(
+        arguments: [
+            ("POST", "application/json", true), ("POST", "Application/JSON; charset=utf-8", true),
+            ("POST", "text/plain", false), ("POST", nil, false), ("PUT", "application/json", false),
+            ("PUT", "text/plain", false),
+        ] as [(String, String?, Bool)])
     func `only the JSON of a POST is compressed, because a server stores an attachment as it arrives`(
         method: String, type: String?, isCompressed: Bool
     ) async throws {
