@@ -41,6 +41,7 @@ struct WriteGuard: Sendable {
     func check(_ id: DocumentID) throws {
         let writesDesigns = replicatorRules == nil ? isAdmin : user.isServerAdmin
         if id.isDesign, !writesDesigns { throw HTTPError.notAdmin(user) }
+        try replicatorRules?.check(id)
         try rules?.check(id)
     }
 

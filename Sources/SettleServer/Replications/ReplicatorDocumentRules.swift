@@ -5,8 +5,8 @@ internal import SettleReplication
 /// The access rules of documents in a replicator database, and their validation.
 ///
 /// A document belongs to its author, the `owner`. Other users, except for the server's administrators, may not
-/// change it, and see it without its credentials. Lists, feeds and other requests for many documents are for
-/// administrators only.
+/// change it, and see it without its credentials. Local documents, lists, feeds and other requests for many documents
+/// are for administrators only.
 struct ReplicatorDocumentRules: Sendable {
     let user: User
 
@@ -23,6 +23,14 @@ struct ReplicatorDocumentRules: Sendable {
         default: break
         }
         throw HTTPError.unauthorized("You are not a server admin.")
+    }
+
+    /// Checks that the user may write a document of an id. Local documents have no owner, and one of them has the
+    /// paused replications of all users.
+    ///
+    /// - Throws: ``HTTPError`` with status 401 or 403.
+    func check(_ id: DocumentID) throws {
+        if id.isLocal, !user.isServerAdmin { throw HTTPError.notAdmin(user) }
     }
 
     /// Checks that the user may write revisions with their history, which may name any owner.

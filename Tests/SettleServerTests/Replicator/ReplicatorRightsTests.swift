@@ -133,6 +133,28 @@ import Testing
         #expect(try client.send("POST", path, design).status == 201)
     }
 
+    @Test(arguments: ["_replicator", "team/_replicator"])
+    func `a member can't replace the paused replications, which a local document has`(name: String) throws {
+        let client = try RouterClient.with(users: ["anna": []])
+        let path = "/" + name.replacing("/", with: "%2F")
+        #expect(try client.send("PUT", path).status == 201)
+        let security: JSONValue = ["admins": ["names": ["anna"]], "members": ["names": ["anna"]]]
+        #expect(try client.send("PUT", "\(path)/_security", security).status == 200)
+        let id = JSONValue.string(StoredReplications.id.string)
+        let paused: JSONValue = ["replications": ["mine": ["source": "http://far.example/a"]]]
+        #expect(try client.send("PUT", "\(path)/\(StoredReplications.id)", paused).status == 201)
+        let other: JSONValue = ["_id": id, "_rev": "0-1", "replications": [:]]
+        let deletion: JSONValue = ["_id": id, "_rev": "0-1", "_deleted": true]
+        for document in [other, deletion] {
+            #expect(try client.send(as: "anna:pw", "POST", path, document).status == 403)
+            let rows = try client.send(as: "anna:pw", "POST", "\(path)/_bulk_docs", ["docs": [document]]).json
+            #expect(rows[0]?["error"] == "forbidden")
+        }
+        let stored = try client.send("GET", "\(path)/\(StoredReplications.id)").json
+        #expect(stored["replications"] == paused["replications"])
+        #expect(try client.send("POST", path, other).status == 201)
+    }
+
     @Test func `no password is shown by the scheduler, or written to the log`() async throws {
         let lines = try LogRoom()
         let room = try await open { $0.log = try? lines.open(.text) }
