@@ -169,11 +169,16 @@ struct LiveSettings: Sendable {
     /// no longer allowed are ignored; those that conflict with other settings are logged.
     init(_ options: ServerOptions, stored: [String: String]) {
         self.init(options)
+        var refused: [(name: String, setting: LiveSetting, text: String)] = []
         for (name, text) in stored.sorted(by: { $0.key < $1.key }) {
             let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
             guard parts.count == 2, let setting = LiveSetting.find(parts[0], parts[1]),
                 options.security.allowsLiveSettings || setting.isSwitch
             else { continue }
+            // A later change may allow this one: credentials need origins other than `*`.
+            do { try setting.set(text, in: &self) } catch { refused.append((name, setting, text)) }
+        }
+        for (name, setting, text) in refused {
             do { try setting.set(text, in: &self) } catch {
                 options.log?.warning("the stored setting \(name) was not taken: \(HTTPError(error).reason)")
             }

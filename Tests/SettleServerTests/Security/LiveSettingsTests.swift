@@ -113,6 +113,24 @@ import Testing
         #expect(try await live.ask("GET", request).json == "5000")
     }
 
+    @Test func `credentials for named origins outlast a restart with options that allow every origin`() async throws {
+        let folder = try TemporaryFolder()
+        func serve() throws -> LiveServer {
+            try LiveServer(in: folder) {
+                $0.security.allowsLiveSettings = true
+                $0.security.crossOrigin = CrossOriginOptions(origins: ["*"])
+            }
+        }
+        let (origins, credentials) = ("\(Self.config)/cors/origins", "\(Self.config)/cors/credentials")
+        var live = try serve()
+        #expect(try await live.ask("PUT", origins, "https://app.example").json == "*")
+        #expect(try await live.ask("PUT", credentials, "true").json == "false")
+        live.server.stop()
+        live = try serve()
+        #expect(try await live.ask("GET", origins).json == "https://app.example")
+        #expect(try await live.ask("GET", credentials).json == "true")
+    }
+
     @Test func `a reload keeps a change over HTTP, and applies none that is no longer allowed`() async throws {
         let folder = try TemporaryFolder()
         let editable = "\(Self.config)/couchdb/users_db_security_editable"
