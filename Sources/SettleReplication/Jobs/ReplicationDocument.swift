@@ -288,18 +288,20 @@ extension ReplicationDocument {
     ///
     /// - Throws: ``PeerError`` with CouchDB's reason.
     func replicator(_ client: any HTTPTransport) async throws -> OneWayReplicator {
+        // The order is CouchDB's: if both are missing, the error names the source, and no target is created.
+        try await check(source, client)
         if createsTarget { try await explaining(target) { try await target.create(targetParameters, client) } }
-        // The order is CouchDB's: if both are missing, the error names the source.
-        for endpoint in [source, target] {
-            let peer = try endpoint.peer(client)
-            do { try await explaining(endpoint) { _ = try await peer.connect() } } catch let error as PeerError
-                where error.isTransient
-            {
-                // The replicator retries.
-            }
-            await peer.close()
-        }
+        try await check(target, client)
         return OneWayReplicator(try configuration(client))
+    }
+
+    /// Checks that the database of a side can be opened. The replicator retries if the side can't be reached now.
+    private func check(_ endpoint: ReplicationEndpoint, _ client: any HTTPTransport) async throws {
+        let peer = try endpoint.peer(client)
+        do { try await explaining(endpoint) { _ = try await peer.connect() } } catch let error as PeerError
+            where error.isTransient
+        {}
+        await peer.close()
     }
 
     private func configuration(_ client: any HTTPTransport) throws -> ReplicationConfiguration {

@@ -72,6 +72,15 @@ import Testing
         #expect(try await room.far.ask("GET", "/without/_local_docs").json["rows"]?.array?.isEmpty == true)
     }
 
+    @Test func `no target is created for a source that does not exist`() async throws {
+        let room = try await ReplicatorRoom()
+        let (source, target) = (room.url(room.near, "nope"), room.url(room.far, "made"))
+        let body: JSONValue = ["source": source, "target": target, "create_target": true]
+        let answer = try await room.near.ask("POST", "/_replicate", body)
+        #expect(answer.status == 404 && answer.json["error"] == "db_not_found", "\(answer.text)")
+        #expect(try await !room.far.has("/made"))
+    }
+
     @Test func `a continuous replication continues until it is cancelled`() async throws {
         let room = try await ReplicatorRoom()
         let started = try await room.replicate(["continuous": true])
