@@ -116,6 +116,9 @@ extension ReplicationStatus {
         return completed > 0 || mode == .idle ? .working : .beginning
     }
 
+    /// Whether the run has copied something, or waits for changes.
+    var hasWorked: Bool { progress == .working || counts.revisionsChecked > 0 }
+
     /// The statistics in CouchDB's form.
     var statistics: [(String, JSONValue)] {
         let numbers = [

@@ -323,7 +323,11 @@ extension ReplicationScheduler {
         job.state = state.schedule.state(of: job.id) ?? .pending
         job.isRunning = job.state == .running
         guard job.isRunning else { return job }
-        if let status = state.runs[job.run]?.replicator?.status { job.status = status }
+        if let status = state.runs[job.run]?.replicator?.status {
+            job.status = status
+            // The failure of an earlier run is over once this run works.
+            if status.hasWorked { (job.failure, job.failures) = (nil, 0) }
+        }
         if job.status?.absence != nil { job.state = .crashing }
         return job
     }
