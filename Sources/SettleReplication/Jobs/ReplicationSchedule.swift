@@ -30,6 +30,8 @@ struct ReplicationSchedule: Sendable {
     /// The way a run has ended.
     enum Ending: Sendable {
         case completed, failed
+        /// It has failed although both peers could be reached.
+        case interrupted
     }
 
     enum Event: Sendable {
@@ -143,7 +145,7 @@ struct ReplicationSchedule: Sendable {
             return fill(now)
         case .removed(let name): return remove(name) + fill(now)
         case .hurried(let name): return leaving[name].map { [.suspend(run: $0)] } ?? []
-        case .ended(let run, let ending): return end(run, ending) + fill(now)
+        case .ended(let run, let ending): return end(run, ending, now) + fill(now)
         case .retryDue(let name, let run):
             guard case .crashing(run)? = jobs[name]?.phase, !isStopped else { return [] }
             crashingCount -= 1
@@ -163,6 +165,8 @@ struct ReplicationSchedule: Sendable {
 extension ReplicationSchedule {
     /// The maximum time that a run that has done nothing yet may occupy room while other jobs wait.
     private static var patience: Duration { .seconds(60) }
+    /// The time after which an interrupted run ends the row of failures before it, as in CouchDB.
+    private static var health: Duration { .seconds(120) }
 
     /// Starts waiting jobs while there is room. If some have to wait, asks for the end of a turn.
     mutating func fill(_ now: Duration) -> [Action] {
@@ -180,7 +184,7 @@ extension ReplicationSchedule {
         return actions
     }
 
-    mutating func end(_ number: Int, _ ending: Ending) -> [Action] {
+    mutating func end(_ number: Int, _ ending: Ending, _ now: Duration) -> [Action] {
         guard let run = runs.removeValue(forKey: number) else { return [] }
         let name = run.job
         if run.isRemoved {
@@ -195,12 +199,14 @@ extension ReplicationSchedule {
             jobs[name]?.failures = 0
             enqueue(name)
             return [.yielded(name)]
-        case .failed where job.isRetried:
+        case .failed where job.isRetried, .interrupted where job.isRetried:
+            let wasHealthy = ending == .interrupted && now - run.start >= Self.health
+            let failures = wasHealthy ? 1 : job.failures + 1
             jobs[name]?.phase = .crashing(run: number)
-            jobs[name]?.failures += 1
+            jobs[name]?.failures = failures
             crashingCount += 1
-            return [.retry(name, run: number, failures: job.failures + 1)]
-        case .completed, .failed:
+            return [.retry(name, run: number, failures: failures)]
+        case .completed, .failed, .interrupted:
             jobs[name] = nil
             return [.forget(name)]
         }

@@ -243,10 +243,17 @@ extension ReplicationScheduler {
                 state.jobs[job.id]?.record(replicator?.status, result)
                 if let ledger = replicator?.ledger { state.jobs[job.id]?.ledger = ledger }
             }
-            let isFailure = if case .failure = result { true } else { false }
-            handle(.ended(run: run, isFailure ? .failed : .completed), &state, result)
+            handle(.ended(run: run, Self.ending(of: replicator?.status, result)), &state, result)
             state.effects += state.endings.removeValue(forKey: run) ?? []
         }
+    }
+
+    /// The way in which a run has ended.
+    private static func ending(
+        of status: ReplicationStatus?, _ result: Result<ReplicationResult, PeerError>
+    ) -> ReplicationSchedule.Ending {
+        guard case .failure(let error) = result else { return .completed }
+        return error.isTransient && status?.hasWorked != true ? .failed : .interrupted
     }
 }
 

@@ -121,6 +121,21 @@ import Testing
         #expect(second - begin >= BusyClient.delay)
     }
 
+    @Test func `a run that could reach its peers for two minutes ends the row of failures before it`() {
+        var schedule = schedule(room: 1, jobs: 1)
+        let endings: [(ReplicationSchedule.Ending, seconds: Int, failures: Int)] = [
+            (.failed, 0, 1), (.interrupted, 119, 2), (.failed, 120, 3), (.interrupted, 120, 1), (.failed, 0, 2),
+        ]
+        var now = Duration.zero
+        for (place, (ending, seconds, failures)) in endings.enumerated() {
+            now += .seconds(seconds)
+            let run = place + 1
+            #expect(
+                schedule.handle(.ended(run: run, ending), at: now) == [.retry("0", run: run, failures: failures)])
+            #expect(schedule.handle(.retryDue("0", run: run), at: now) == [.start("0", run: run + 1)])
+        }
+    }
+
     @Test func `ten thousand take turns in their order, and the cost of an event does not grow with them`() {
         var schedule = schedule(room: 10, jobs: 10_000)
         var starts = Array(repeating: 1, count: 10) + Array(repeating: 0, count: 9990)
