@@ -64,15 +64,14 @@ enum SchedulerEndpoints {
     /// `GET /_scheduler/docs/…`: the path may name a database, with escaped or plain slashes, and a document.
     static let documents: Endpoint = .work(\.replications) { replications, context in
         replications.documents.catchUp()
-        let parts = context.parameter("what").split(separator: "/").map(String.init)
-        guard !parts.isEmpty else { return try list("_replicator", replications, context) }
-        guard let end = parts.firstIndex(of: "_replicator"), parts.count - end <= 2 else {
-            throw HTTPError.badRequest("Invalid path")
-        }
+        let parts = context.parameter("what").split(separator: "/", omittingEmptySubsequences: false)
+        guard parts != [""] else { return try list("_replicator", replications, context) }
+        guard let end = parts.firstIndex(of: "_replicator") else { throw HTTPError.badRequest("Invalid path") }
         let name = parts[...end].joined(separator: "/")
-        guard end + 1 < parts.count else { return try list(name, replications, context) }
+        // The id of a document may have slashes.
+        let id = DocumentID(unchecked: parts[(end + 1)...].joined(separator: "/"))
+        guard !id.string.isEmpty else { return try list(name, replications, context) }
         let database = try context.databases.open(name)
-        let id = DocumentID(unchecked: parts[end + 1])
         guard let record = try database.record(of: id), record.tree.winner?.isDeleted == false,
             let members = record.content?.body.json.object,
             let json = replications.json(.init(database: name, document: id), members)

@@ -179,6 +179,16 @@ import Testing
         await room.waitForNoJob()
     }
 
+    @Test func `the state of a document is reported even if its id has a slash`() async throws {
+        let room = try await ReplicatorRoom()
+        #expect(try await room.order("a%2Fb").status == 201)
+        await room.wait("a%2Fb", for: "completed")
+        let row = try await room.near.ask("GET", "/_scheduler/docs/_replicator/a%2Fb").json
+        #expect(row["doc_id"] == "a/b" && row["database"] == "_replicator")
+        #expect(try await room.near.ask("GET", "/_scheduler/docs/_replicator/").json["total_rows"] == 1)
+        #expect(try await room.near.ask("GET", "/_scheduler/docs/other/a%2Fb").status == 400)
+    }
+
     /// The shorter interval ends before a replication has made its first request.
     @Test(arguments: [0.1, 0.001])
     func `with room for one, two continuous replications take turns`(seconds: Double) async throws {
