@@ -65,6 +65,9 @@ public struct ServerOptions: Sendable {
     /// The time between two checks of the rights to what is open.
     var accessCheckInterval = Duration.seconds(2)
 
+    /// The time between two searches for replicator databases that other nodes of a shared store have created.
+    var replicatorCheckInterval = Duration.seconds(60)
+
     /// Whether documents are stored without any validation: no validation function runs, and design documents may
     /// have any form. Used when the caller has opened the database in this process and is trusted.
     var trustsWriters = false

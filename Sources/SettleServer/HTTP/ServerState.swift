@@ -142,9 +142,11 @@ final class ServerState: Sendable {
         replications.watch(name, try databases.open(name))
     }
 
-    /// Starts the replications in the documents of all replicator databases.
+    /// Starts the replications in the documents of all replicator databases, on a shared store also of those that other
+    /// nodes create later.
     func watchAllReplications() throws {
-        for name in try databases.names.names(where: ReplicatorDocuments.isReplicator) { try watchReplications(name) }
+        try replications.watchAll(of: databases)
+        if databases.isShared { replications.watchAll(of: databases, every: options.replicatorCheckInterval) }
     }
 
     /// Ends all replications. They continue when the server is started again.

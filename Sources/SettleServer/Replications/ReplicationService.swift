@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import SettleCore
 internal import SettleDatabase
 internal import SettleHTTP
@@ -10,6 +11,9 @@ final class ReplicationService: Sendable {
     let scheduler: ReplicationScheduler
     let documents: ReplicatorDocuments
     private let policy: TargetPolicy
+    private let isStopped = Guarded(false)
+    /// The queue that searches for replicator databases of other nodes.
+    private let searches = DispatchQueue(label: "settle.replicators", qos: .utility)
 
     /// - Parameters:
     ///   - options: The replicator's options and limits.
@@ -79,8 +83,38 @@ final class ReplicationService: Sendable {
 
     /// Ends all replications, and waits for them for some time.
     func stop(seconds: Double) {
+        isStopped.withLock { $0 = true }
         documents.stop()
         documents.leave(areEnded: scheduler.stop(seconds: seconds))
+    }
+}
+
+/// Finding replicator databases.
+extension ReplicationService {
+    /// Starts the replications in the documents of all replicator databases.
+    ///
+    /// - Throws: ``DatabaseError`` if the databases can't be listed or opened.
+    func watchAll(of databases: DatabasePool) throws {
+        for name in try databases.names.names(where: ReplicatorDocuments.isReplicator) {
+            do { watch(name, try databases.open(name)) } catch let error as HTTPError where error.status == 404 {
+                // It was deleted meanwhile.
+            }
+        }
+    }
+
+    /// Searches for replicator databases again and again until the service stops. Other nodes of a shared store create
+    /// some, and replace or delete those that this node watches.
+    func watchAll(of databases: DatabasePool, every interval: Duration) {
+        let delay = DispatchTimeInterval.milliseconds(interval.milliseconds)
+        searches.asyncAfter(deadline: .now() + delay) { [weak self, weak databases] in
+            guard let self, let databases, !isStopped.withLock(\.self) else { return }
+            // If the store can't be reached now, the next search reads it.
+            try? Freshness.answering {
+                try databases.freshen(databases.open.keys.filter(ReplicatorDocuments.isReplicator))
+                try watchAll(of: databases)
+            }
+            watchAll(of: databases, every: interval)
+        }
     }
 }
 

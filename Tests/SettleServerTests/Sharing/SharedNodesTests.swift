@@ -51,6 +51,27 @@ import Testing
         #expect(try nodes.two.send("GET", "/db/old").error == "not_found: missing")
     }
 
+    @Test func `a replicator database that one node has created is watched by the other, also when created anew`()
+        async throws
+    {
+        let nodes = try SharedNodes { $0.replicatorCheckInterval = .milliseconds(20) }
+        let database = "/team%2F_replicator"
+        let order: JSONValue = [
+            "source": "http://127.0.0.1:1/a", "target": "http://127.0.0.1:1/b", "continuous": true,
+        ]
+        for (round, creator) in [nodes.one, nodes.one, nodes.two].enumerated() {
+            let document = "\(database)/\(round)"
+            #expect(try creator.send("PUT", database).status == 201)
+            #expect(try creator.send("PUT", document, order).status == 201)
+            for node in [nodes.one, nodes.two] {
+                await eventually("the node knows the replication") {
+                    try node.send("GET", "/_scheduler/docs\(document)").status == 200
+                }
+            }
+            #expect(try creator.send("DELETE", database).status == 200)
+        }
+    }
+
     @Test func `a feed has what another node writes`() throws {
         let nodes = try SharedNodes()
         #expect(try nodes.one.send("PUT", "/db").status == 201)
