@@ -55,11 +55,12 @@ struct ConflictAnswer {
         } catch let error as DatabaseError where error.code.isOfOneDocument { return .stays(HTTPError(error).reason) }
     }
 
-    /// A tag that changes with the leaves, and if the content of the base is no longer kept.
+    /// A tag that changes with the leaves, and when the content of a revision is no longer kept.
     var tag: String {
-        let leaves = (record.tree.leaves.map(\.revision) + [conflict?.base?.revision].compactMap(\.self))
-            .map(\.description).joined(separator: ",")
-        return Hexadecimal.encode(HashFunction.sha256.hash(Array(leaves.utf8)).prefix(12))
+        let told = record.tree.allNodes.filter { $0.isLeaf || $0.bodyToken != BodyToken.none }
+        let revisions = told.map(\.revision) + [conflict?.base?.revision].compactMap(\.self)
+        let text = revisions.map(\.description).joined(separator: ",")
+        return Hexadecimal.encode(HashFunction.sha256.hash(Array(text.utf8)).prefix(12))
     }
 
     /// The answer, with or without contents, and with the tree in a form or without it.

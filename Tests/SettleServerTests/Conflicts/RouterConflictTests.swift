@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import SettleHTTP
 import Testing
 
@@ -76,6 +77,23 @@ import Testing
         #expect(try client.send("GET", "/db/_conflicts/milk", headers: ["If-None-Match": tag]).status == 304)
         try ConflictRoom.store([ConflictRoom.document("milk", ["7", "1"], ["name": "x"])], client)
         #expect(try client.send("GET", "/db/_conflicts/milk", headers: ["If-None-Match": tag]).status == 200)
+    }
+
+    @Test func `the tag of a document changes when a compaction has removed the content of a revision`() throws {
+        let client = try RouterClient.withDatabase()
+        var revision: JSONValue?
+        for number in 1...3 {
+            var edit: JSONValue = ["n": .number(JSONNumber(number))]
+            edit["_rev"] = revision
+            revision = try client.send("PUT", "/db/rum", edit).json["rev"]
+        }
+        let path = "/db/_conflicts/rum?tree=full"
+        let before = try client.send("GET", path)
+        #expect(before.json["tree"]?["revisions"]?[0]?["stored"] == true)
+        try client.server.state.databases.open("db").compact()
+        let tag = try #require(before.headers["ETag"])
+        let after = try client.send("GET", path, headers: ["If-None-Match": tag])
+        #expect(after.status == 200 && after.json["tree"]?["revisions"]?[0]?["stored"] == false)
     }
 
     @Test func `documents without a common ancestor say that they have no base`() throws {
