@@ -164,7 +164,7 @@ final class ViewGroups: Sendable {
     private struct State {
         var age: UInt64?
         var scripts: Scripts?
-        var groups: [String: ViewGroup] = [:]
+        var groups: [DocumentID: ViewGroup] = [:]
     }
 
     private let state = Guarded(State())
@@ -175,8 +175,8 @@ final class ViewGroups: Sendable {
 
     /// The cached views of a design document, for any script workers; `nil` if they are not cached.
     static func known(_ design: String, of source: any DocumentSource) -> ViewGroup? {
-        let age = source.designEpoch
-        return source.known(ViewGroups.self)?.state.withLock { $0.age == age ? $0.groups[design] : nil }
+        let (id, age) = (DocumentID(unchecked: design), source.designEpoch)
+        return source.known(ViewGroups.self)?.state.withLock { $0.age == age ? $0.groups[id] : nil }
     }
 
     /// The views of a design document.
@@ -185,15 +185,15 @@ final class ViewGroups: Sendable {
     static func group(_ design: String, of database: Database, by scripts: Scripts) throws -> ViewGroup {
         let own = database.companion(ViewGroups.self) { ViewGroups() }
         // Read before the design document: a change in between makes the cached views old.
-        let age = database.designEpoch
-        let known = own.state.withLock { $0.age == age && $0.scripts === scripts ? $0.groups[design] : nil }
+        let (id, age) = (DocumentID(unchecked: design), database.designEpoch)
+        let known = own.state.withLock { $0.age == age && $0.scripts === scripts ? $0.groups[id] : nil }
         if let known { return known }
         let made = try ViewGroup(DesignDocuments.document(design, of: database), of: database, by: scripts)
         own.state.withLock { state in
             if state.age != age || state.scripts !== scripts || state.groups.count >= most {
                 state = State(age: age, scripts: scripts)
             }
-            state.groups[design] = made
+            state.groups[id] = made
         }
         return made
     }

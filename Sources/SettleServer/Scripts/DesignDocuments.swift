@@ -9,20 +9,20 @@ final class DesignDocuments: Sendable {
         var age: UInt64?
         var validators = Validators()
         var owner: String?
-        /// Documents by name, as of an age.
-        var named: (age: UInt64, documents: [String: DesignDocument])?
+        /// Documents by id, as of an age.
+        var named: (age: UInt64, documents: [DocumentID: DesignDocument])?
         /// The bytes of these documents' JSON.
         var bytes = 0
 
         /// Caches a document, in place of all others if they would be too many.
-        mutating func keep(_ document: DesignDocument, _ name: String, of age: UInt64) {
+        mutating func keep(_ document: DesignDocument, of age: UInt64) {
             guard document.length <= DesignDocuments.mostBytes else { return }
             let isFull =
                 named?.documents.count == DesignDocuments.most
                 || bytes + document.length > DesignDocuments.mostBytes
             if named?.age != age || isFull { (named, bytes) = ((age, [:]), 0) }
-            bytes += document.length - (named?.documents[name]?.length ?? 0)
-            named?.documents[name] = document
+            bytes += document.length - (named?.documents[document.id]?.length ?? 0)
+            named?.documents[document.id] = document
         }
     }
 
@@ -59,10 +59,11 @@ final class DesignDocuments: Sendable {
         let own = database.companion(DesignDocuments.self) { DesignDocuments() }
         // Read before the document: a change in between makes the result old.
         let age = database.designEpoch
-        if let known = own.state.withLock({ $0.named?.age == age ? $0.named?.documents[name] : nil }) { return known }
-        let found = try DocumentLookup(source: database).winner(DocumentID(unchecked: "_design/" + name))
+        let id = DocumentID(unchecked: "_design/" + name)
+        if let known = own.state.withLock({ $0.named?.age == age ? $0.named?.documents[id] : nil }) { return known }
+        let found = try DocumentLookup(source: database).winner(id)
         let document = try DesignDocument(found, owner: owner(of: database), database: database)
-        own.state.withLock { $0.keep(document, name, of: age) }
+        own.state.withLock { $0.keep(document, of: age) }
         return document
     }
 

@@ -42,12 +42,12 @@ struct Accounts: Sendable {
     /// The winner of an account's user document; `nil` if it does not exist.
     private func document(of name: String, _ databases: any DatabaseSource) throws -> UserDocuments.Found? {
         guard !name.isEmpty, let users = try databases.sourceIfThere("_users") else { return nil }
-        guard let known else { return try read(name, users) }
-        return try known.find(name, in: users.database) { try read(name, users) }
+        let id = DocumentID(unchecked: UserDocumentRules.prefix + name)
+        guard let known else { return try read(id, users) }
+        return try known.find(id, in: users.database) { try read(id, users) }
     }
 
-    private func read(_ name: String, _ users: any QuerySource) throws -> UserDocuments.Found? {
-        let id = DocumentID(unchecked: UserDocumentRules.prefix + name)
+    private func read(_ id: DocumentID, _ users: any QuerySource) throws -> UserDocuments.Found? {
         guard let record = try users.record(of: id), let winner = record.tree.winner, !winner.isDeleted,
             let body = record.content?.body
         else { return nil }
@@ -184,8 +184,9 @@ final class UserDocuments: Sendable {
     private struct State {
         weak var database: Database?
         var commit: Commit?
-        /// By the name of the account; `nil` for an account without a document.
-        var found: [String: Found?] = [:]
+        /// By the ids of the documents, which distinguish two spellings of the same accented letter; `nil` for an
+        /// account without a document.
+        var found: [DocumentID: Found?] = [:]
 
         func isOf(_ users: Database, _ commit: Commit) -> Bool { database === users && self.commit == commit }
     }
@@ -197,21 +198,21 @@ final class UserDocuments: Sendable {
     /// The document of an account.
     ///
     /// - Parameters:
-    ///   - name: The name of the account.
+    ///   - id: The id of the document.
     ///   - users: The database `_users`.
     ///   - read: Reads the document, if it is not cached.
     /// - Returns: The document; `nil` if the account does not exist.
-    func find(_ name: String, in users: Database, _ read: () throws -> Found?) rethrows -> Found? {
+    func find(_ id: DocumentID, in users: Database, _ read: () throws -> Found?) rethrows -> Found? {
         // Read before the document: a write in between makes the entry old.
         guard let commit = users.newestCommit else { return try read() }
-        if let known = state.withLock({ $0.isOf(users, commit) ? $0.found[name] : nil }) { return known }
+        if let known = state.withLock({ $0.isOf(users, commit) ? $0.found[id] : nil }) { return known }
         let found = try read()
-        guard name.utf8.count + (found?.body.utf8.count ?? 0) <= Self.largest else { return found }
+        guard id.string.utf8.count + (found?.body.utf8.count ?? 0) <= Self.largest else { return found }
         state.withLock { state in
             if !state.isOf(users, commit) || state.found.count >= Self.most {
                 state = State(database: users, commit: commit)
             }
-            state.found[name] = .some(found)
+            state.found[id] = .some(found)
         }
         return found
     }

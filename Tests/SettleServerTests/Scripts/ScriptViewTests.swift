@@ -35,6 +35,21 @@ import Testing
         return answer.json["rows"]?.array ?? []
     }
 
+    @Test func `design documents whose names look the same have views of their own`() throws {
+        let client = try RouterClient.withScripts()
+        #expect(try client.send("PUT", "/db/a", [:]).status == 201)
+        // The same letter as one character, and as two.
+        let names = ["%C3%A9", "e%CC%81"]
+        for name in names {
+            let map = JSONValue.string("function (doc) { emit('\(name)', 1) }")
+            #expect(try client.send("PUT", "/db/_design/\(name)", ["views": ["v": ["map": map]]]).status == 201)
+        }
+        for name in names + names {
+            let rows = try client.send("GET", "/db/_design/\(name)/_view/v").json["rows"]
+            #expect(rows?[0]?["key"] == .string(name))
+        }
+    }
+
     @Test func `rows follow changes of documents`() throws {
         let client = try client()
         #expect(try rows(client, "n?startkey=998").map { $0["id"] } == ["d998", "d999"])

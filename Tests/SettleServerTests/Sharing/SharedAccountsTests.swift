@@ -71,6 +71,26 @@ import Testing
         #expect(try ask("anna:sesame", "GET", "/closed/_design/none").0 == [])
     }
 
+    @Test func `the password of an account opens no other one whose name looks the same`() throws {
+        let nodes = try SharedNodes()
+        // The same letter as one character, and as two.
+        let accounts = [("jos\u{E9}", "sesame"), ("jose\u{301}", "guess")]
+        for (name, password) in accounts {
+            let user: JSONValue = [
+                "_id": .string("org.couchdb.user:\(name)"), "name": .string(name), "password": .string(password),
+                "type": "user", "roles": [.string(password)],
+            ]
+            #expect(try nodes.one.send("POST", "/_users", user).status == 201)
+        }
+        for (name, password) in accounts {
+            let own: JSONValue = [.string(password)]
+            #expect(try roles(nodes.two, "\(name):\(password)") == own)
+            for (other, _) in accounts where !other.unicodeScalars.elementsEqual(name.unicodeScalars) {
+                #expect(try roles(nodes.two, "\(other):\(password)") == nil)
+            }
+        }
+    }
+
     @Test(arguments: [("anna", "sesame"), ("admin", "admin")])
     func `a session of an administrator is valid on both nodes`(name: String, password: String) throws {
         let nodes = try SharedNodes()
