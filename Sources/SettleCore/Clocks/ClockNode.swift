@@ -17,14 +17,14 @@ struct ClockNode {
     }
 
     var entry: Entry?
-    var inside: [ClockedAttributes.Name: ClockNode] = [:]
+    var inside: [ExactText: ClockNode] = [:]
 
     /// Reads a document's entries. Malformed ones are ignored, because any software can write any member.
     init(_ entries: JSONObject) {
         for member in entries {
             guard let text = member.value.string, let entry = Entry(text) else { continue }
             if let name = Self.onlyName(in: member.name) {
-                inside[ClockedAttributes.Name(text: name), default: ClockNode()].entry = entry
+                inside[ExactText(name), default: ClockNode()].entry = entry
             } else if let path = Self.names(in: member.name) {
                 insert(entry, at: path[...])
             }
@@ -50,7 +50,7 @@ struct ClockNode {
             self.entry = entry
             return
         }
-        inside[ClockedAttributes.Name(text: name), default: ClockNode()].insert(entry, at: path.dropFirst())
+        inside[ExactText(name), default: ClockNode()].insert(entry, at: path.dropFirst())
     }
 
     /// The names of a JSON Pointer; `nil` if it is malformed or too deep.

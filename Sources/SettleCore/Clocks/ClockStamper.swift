@@ -220,7 +220,7 @@ struct ClockStamper {
         let text = String(decoding: name, as: UTF8.self)
         var member = ClockedAttribute.nothing
         if before.value != nil || !known.isEmpty {
-            let node = ClockNode(JSONObject(known)).inside[ClockedAttributes.Name(text: text)]
+            let node = ClockNode(JSONObject(known)).inside[ExactText(text)]
             member = ClockedAttribute(before.value, node, hasClocks: oldMembers.clocks != nil, depth: 1)
         }
         return output.add(member.stamped(to: value.value, at: clock, depth: 1), named: text)

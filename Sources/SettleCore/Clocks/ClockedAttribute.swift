@@ -83,15 +83,15 @@ struct ClockedAttribute: Hashable, Sendable {
         let cover = Self.later(cover, clock)
         var inside = ClockedAttributes()
         for member in object {
-            let node = node?.inside[ClockedAttributes.Name(text: member.name)]
+            let node = node?.inside[ExactText(member.name)]
             inside.append(
                 member.name,
                 ClockedAttribute(member.value, node, hasClocks: hasClocks, depth: depth + 1, cover: cover))
         }
-        let removed = (node?.inside ?? [:]).filter { object[$0.key.text] == nil }
-        for (name, node) in removed.sorted(by: { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }) {
+        let removed = (node?.inside ?? [:]).filter { object[$0.key.string] == nil }
+        for (name, node) in removed.sorted(by: { $0.key < $1.key }) {
             inside.append(
-                name.text, ClockedAttribute(nil, node, hasClocks: hasClocks, depth: depth + 1, cover: cover))
+                name.string, ClockedAttribute(nil, node, hasClocks: hasClocks, depth: depth + 1, cover: cover))
         }
         self.init(
             value, clock: clock, isUnknown: isUnknown || inside.isEmpty && clock == nil && depth > 0,
@@ -149,18 +149,9 @@ extension ClockedAttribute {
 
 /// The members of an object with their clocks, in order. Names are compared byte by byte.
 struct ClockedAttributes: Hashable, Sendable {
-    /// A name that is compared by its bytes; Swift compares strings by canonical equivalence.
-    struct Name: Hashable, Sendable {
-        let text: String
-
-        static func == (left: Name, right: Name) -> Bool { left.text.hasSameBytes(as: right.text) }
-
-        func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
-    }
-
     private(set) var names: [String] = []
     private(set) var members: [ClockedAttribute] = []
-    private var positions: [Name: Int] = [:]
+    private var positions: [ExactText: Int] = [:]
     /// Up to this number members are searched linearly.
     private static let searched = 16
 
@@ -171,7 +162,7 @@ struct ClockedAttributes: Hashable, Sendable {
             for index in names.indices where names[index].hasSameBytes(as: name) { return members[index] }
             return nil
         }
-        return positions[Name(text: name)].map { members[$0] }
+        return positions[ExactText(name)].map { members[$0] }
     }
 
     /// Appends a member with a new name.
@@ -179,16 +170,16 @@ struct ClockedAttributes: Hashable, Sendable {
         names.append(name)
         members.append(member)
         if !positions.isEmpty {
-            positions[Name(text: name)] = names.count - 1
+            positions[ExactText(name)] = names.count - 1
         } else if names.count > Self.searched {
-            for (index, name) in names.enumerated() { positions[Name(text: name)] = index }
+            for (index, name) in names.enumerated() { positions[ExactText(name)] = index }
         }
     }
 
     /// Replaces the member with the name, or adds it.
     mutating func set(_ name: String, _ member: ClockedAttribute) {
         let position =
-            positions.isEmpty ? names.firstIndex { $0.hasSameBytes(as: name) } : positions[Name(text: name)]
+            positions.isEmpty ? names.firstIndex { $0.hasSameBytes(as: name) } : positions[ExactText(name)]
         if let position { members[position] = member } else { append(name, member) }
     }
 

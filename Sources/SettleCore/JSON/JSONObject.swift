@@ -17,7 +17,7 @@ public struct JSONObject: Hashable, Sendable {
     }
 
     private var members: [Member]
-    private var positions: [Name: Int]?
+    private var positions: [ExactText: Int]?
     /// Hashing a name costs as much as about this number of comparisons.
     private static let searched = 16
 
@@ -40,10 +40,10 @@ public struct JSONObject: Hashable, Sendable {
     init(lastOfEach all: [Member]) {
         members = all
         if all.count > Self.searched {
-            var positions = [Name: Int](minimumCapacity: all.count)
+            var positions = [ExactText: Int](minimumCapacity: all.count)
             var isDoubled = [Bool](repeating: false, count: all.count)
             for (index, member) in all.enumerated() {
-                if let earlier = positions.updateValue(index, forKey: Name(text: member.name)) {
+                if let earlier = positions.updateValue(index, forKey: ExactText(member.name)) {
                     isDoubled[earlier] = true
                 }
             }
@@ -89,7 +89,7 @@ public struct JSONObject: Hashable, Sendable {
     private mutating func add(_ member: Member) {
         members.append(member)
         if positions != nil {
-            positions?[Name(text: member.name)] = members.count - 1
+            positions?[ExactText(member.name)] = members.count - 1
         } else if members.count > Self.searched {
             reindex()
         }
@@ -102,22 +102,13 @@ public struct JSONObject: Hashable, Sendable {
 
     private mutating func reindex() {
         positions = Dictionary(
-            uniqueKeysWithValues: members.enumerated().map { (Name(text: $0.element.name), $0.offset) })
+            uniqueKeysWithValues: members.enumerated().map { (ExactText($0.element.name), $0.offset) })
     }
 
     private func position(of name: String) -> Int? {
-        if let positions { return positions[Name(text: name)] }
+        if let positions { return positions[ExactText(name)] }
         for index in members.indices where members[index].name.hasSameBytes(as: name) { return index }
         return nil
-    }
-
-    /// A name that is compared by its bytes; Swift compares strings by canonical equivalence.
-    private struct Name: Hashable {
-        let text: String
-
-        static func == (left: Name, right: Name) -> Bool { left.text.hasSameBytes(as: right.text) }
-
-        func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
     }
 }
 

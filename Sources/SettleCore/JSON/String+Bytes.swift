@@ -1,6 +1,6 @@
 extension String {
     /// Whether both have the same UTF-8 bytes; `==` also considers canonically equivalent strings equal.
-    func hasSameBytes(as other: String) -> Bool {
+    package func hasSameBytes(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         let isEqual = utf8.withContiguousStorageIfAvailable { left in
             other.utf8.withContiguousStorageIfAvailable { right in
