@@ -12,9 +12,9 @@ final class Administration: Sendable {
         /// The version of the stored settings; `nil` before they are stored.
         var version: Int64?
         /// Administrators from the options, which are not stored.
-        var others: [String: PasswordHash]
+        var others: [ExactText: PasswordHash]
         /// The stored administrators whose passwords were set when this server was started.
-        var given: Set<String> = []
+        var given: Set<ExactText> = []
         var isLoaded = false
     }
 
@@ -40,10 +40,15 @@ final class Administration: Sendable {
     }
 
     /// The hash of an administrator's password.
-    func hash(of name: String) -> PasswordHash? { state.withLock { $0.others[name] ?? $0.settings.admins[name] } }
+    func hash(of name: String) -> PasswordHash? {
+        let name = ExactText(name)
+        return state.withLock { $0.others[name] ?? $0.settings.admins[name] }
+    }
 
     /// The names of all administrators, sorted.
-    var names: [String] { state.withLock { Set($0.others.keys).union($0.settings.admins.keys) }.sorted() }
+    var names: [String] {
+        state.withLock { Set($0.others.keys).union($0.settings.admins.keys) }.sorted().map(\.string)
+    }
 
     /// The secret that cookies are signed with.
     var secret: [UInt8] { state.withLock { Array($0.settings.secret.utf8) } }
@@ -81,7 +86,7 @@ final class Administration: Sendable {
         let isMade = try change { settings in
             // Another node may have created one meanwhile.
             guard settings.admins.isEmpty else { return false }
-            settings.admins["admin"] = hash
+            settings.admins[ExactText("admin")] = hash
             return true
         }
         return isMade ? password : nil
@@ -104,12 +109,12 @@ final class Administration: Sendable {
     func set(_ name: String, password: [UInt8]) throws {
         try Self.check(name, password: password)
         try load()
-        _ = state.withLock { $0.given.insert(name) }
+        _ = state.withLock { $0.given.insert(ExactText(name)) }
         if isSet(name, password, in: state.withLock(\.settings)) { return }
         let hash = try hasher.hash(password)
         try change { settings in
             if isSet(name, password, in: settings) { return false }
-            settings.admins[name] = hash
+            settings.admins[ExactText(name)] = hash
             return true
         }
     }
@@ -122,13 +127,13 @@ final class Administration: Sendable {
     func accept(_ name: String, password: [UInt8]) throws -> Bool {
         try Self.check(name, password: password)
         try load()
-        guard let hash = state.withLock(\.settings.admins[name]) else { return false }
+        guard let hash = state.withLock(\.settings.admins[ExactText(name)]) else { return false }
         hasher.remember(password, hash, name)
         return true
     }
 
     private func isSet(_ name: String, _ password: [UInt8], in settings: ServerSettings) -> Bool {
-        guard let hash = settings.admins[name],
+        guard let hash = settings.admins[ExactText(name)],
             hash.scheme == .derived(.sha256, iterations: hasher.iterations, fromSimple: false)
         else { return false }
         return (try? hash.verify(password)) == true
@@ -136,7 +141,10 @@ final class Administration: Sendable {
 
     /// Whether an administrator's password was set when this server was started, by its options or the command line.
     /// The next start would undo any change.
-    func isGiven(_ name: String) -> Bool { state.withLock { $0.others[name] != nil || $0.given.contains(name) } }
+    func isGiven(_ name: String) -> Bool {
+        let name = ExactText(name)
+        return state.withLock { $0.others[name] != nil || $0.given.contains(name) }
+    }
 
     /// Replaces the hash of an administrator's password, or adds an administrator. A new hash ends the sessions.
     ///
@@ -144,6 +152,7 @@ final class Administration: Sendable {
     /// - Throws: ``DatabaseError`` when the settings can't be written.
     func replace(_ name: String, by hash: PasswordHash) throws -> Bool {
         try load()
+        let name = ExactText(name)
         var isKnown = false
         try change { settings in
             isKnown = settings.admins[name] != nil
@@ -166,7 +175,7 @@ final class Administration: Sendable {
     /// - Throws: ``DatabaseError`` when the settings can't be written.
     func remove(_ name: String) throws -> Removal {
         try load()
-        let hasOthers = state.withLock { !$0.others.isEmpty }
+        let (name, hasOthers) = (ExactText(name), state.withLock { !$0.others.isEmpty })
         var outcome = Removal.missing
         try change { settings in
             guard settings.admins[name] != nil else {
@@ -200,13 +209,13 @@ final class Administration: Sendable {
     /// every node with the same ones. Neither leaves the memory.
     private static func hashes(
         _ admins: [String: String], _ iterations: Int, isShared: Bool
-    ) -> [String: PasswordHash] {
+    ) -> [ExactText: PasswordHash] {
         Dictionary(
             uniqueKeysWithValues: admins.map { name, text in
                 let password = Array(text.utf8)
-                guard isShared else { return (name, PasswordHash(of: password, iterations: iterations)) }
+                guard isShared else { return (ExactText(name), PasswordHash(of: password, iterations: iterations)) }
                 let salt = Hexadecimal.encode(HashFunction.sha256.code(of: Array(name.utf8), key: password))
-                return (name, PasswordHash(of: password, salt: salt, iterations: iterations))
+                return (ExactText(name), PasswordHash(of: password, salt: salt, iterations: iterations))
             })
     }
 }
@@ -285,7 +294,7 @@ extension Administration {
 /// but not started has settings in memory only.
 struct ServerSettings: Sendable {
     /// The hashes of the administrators' passwords, by name.
-    var admins: [String: PasswordHash] = [:]
+    var admins: [ExactText: PasswordHash] = [:]
     /// The configuration changed over HTTP, by `section/key`.
     var configuration: [String: String] = [:]
     /// The secret that cookies are signed with.
@@ -308,7 +317,7 @@ struct ServerSettings: Sendable {
             guard let hash = member.value.string.flatMap(PasswordHash.init(line:)) else {
                 throw DatabaseError(.invalid, "the settings file has no hash for the administrator \"\(member.name)\"")
             }
-            admins[member.name] = hash
+            admins[ExactText(member.name)] = hash
         }
         for member in members["configuration"]?.object ?? JSONObject() {
             configuration[member.name] = member.value.string
@@ -317,7 +326,7 @@ struct ServerSettings: Sendable {
 
     /// The stored text.
     var bytes: [UInt8] {
-        let lines = admins.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value.line)) }
+        let lines = admins.sorted { $0.key < $1.key }.map { ($0.key.string, JSONValue.string($0.value.line)) }
         var members: JSONObject = [
             "admins": .object(JSONObject(lines)), "secret": .string(secret), "uuid": .string(uuid),
         ]

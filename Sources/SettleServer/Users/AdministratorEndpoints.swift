@@ -7,9 +7,10 @@ internal import SettleCore
 /// password's hash.
 enum AdministratorEndpoints {
     /// `GET /_node/{node}/_config/admins/{name}`
-    static let read: Endpoint = .work { context in
+    static let read: Endpoint = .work(\.administration) { administration, context in
         try ConfigurationEndpoints.checkNode(context)
-        guard context.options.security.allowsLiveSettings, context.administrators.contains(context.parameter("name"))
+        guard context.options.security.allowsLiveSettings,
+            administration.hash(of: context.parameter("name")) != nil
         else { throw missing }
         return .json(.string(VisibleSettings.hidden))
     }

@@ -53,6 +53,20 @@ import Testing
         #expect(try client.send("GET", "\(Self.admins)/ben").status == 404)
     }
 
+    @Test func `an account whose name looks like an administrator's is another account`() throws {
+        let client = try client()
+        #expect(try client.send("PUT", "/_users").status == 201)
+        // The same letter as one character, and as two.
+        #expect(try client.send("PUT", "\(Self.admins)/jos%C3%A9", "one").status == 200)
+        let user = RouterClient.user("jose\u{301}", ["staff"])
+        #expect(try client.send("PUT", "/_users/org.couchdb.user:jose%CC%81", user).status == 201)
+        #expect(try roles(client, "jose\u{301}:one") == nil)
+        #expect(try roles(client, "jose\u{301}:pw") == ["staff"])
+        #expect(try client.send("GET", "\(Self.admins)/jose%CC%81").status == 404)
+        #expect(try client.send("DELETE", "\(Self.admins)/jose%CC%81").error == "not_found: unknown_config_value")
+        #expect(try roles(client, "jos\u{E9}:one") == ["_admin"])
+    }
+
     @Test func `without live settings nobody is added or removed, and the reason names the option`() throws {
         let client = try RouterClient()
         for method in ["PUT", "DELETE"] {
