@@ -72,7 +72,7 @@ struct UserDocumentRules: Sendable {
     func check(_ new: DocumentBody?, _ id: DocumentID, after old: DocumentBody?) throws {
         guard let new else {
             if user.isServerAdmin { return }
-            guard let name = user.name, old?["name"]?.string == name else {
+            guard let name = user.name, old?["name"] == .string(name) else {
                 throw HTTPError.forbidden("Only admins may delete other user docs.")
             }
             return
@@ -88,7 +88,7 @@ struct UserDocumentRules: Sendable {
             if !roles.isEmpty { throw HTTPError.forbidden("Only _admin may set roles") }
             return
         }
-        guard let name = user.name, new["name"]?.string == name else {
+        guard let name = user.name, new["name"] == .string(name) else {
             throw HTTPError.forbidden("You may only update your own user document.")
         }
         if Self.roles(old) != roles { throw HTTPError.forbidden("Only _admin may edit roles") }
@@ -125,8 +125,8 @@ struct UserDocumentRules: Sendable {
         }
     }
 
-    private static func roles(_ body: DocumentBody) -> [String] {
-        (body["roles"]?.array ?? []).compactMap(\.string).sorted()
+    private static func roles(_ body: DocumentBody) -> [ExactText] {
+        (body["roles"]?.array ?? []).compactMap(\.string).map(ExactText.init).sorted()
     }
 }
 

@@ -128,6 +128,18 @@ import Testing
         #expect(try client.send(as: "anna:pw", "PUT", anna, document).status == 403)
     }
 
+    @Test func `users can't give themselves a role that only looks like one of theirs`() throws {
+        let (client, ben) = (try open(), "/_users/org.couchdb.user:ben")
+        // The same letter as one character, and as two.
+        let (own, other) = ("caf\u{E9}", "cafe\u{301}")
+        #expect(try client.send("PUT", ben, RouterClient.user("ben", [own])).status == 201)
+        var document = try client.send(as: "ben:pw", "GET", ben).json
+        document["roles"] = [.string(other)]
+        #expect(try client.send(as: "ben:pw", "PUT", ben, document).error == "forbidden: Only _admin may edit roles")
+        document["roles"] = [.string(own)]
+        #expect(try client.send(as: "ben:pw", "PUT", ben, document).status == 201)
+    }
+
     @Test func `public members are shown, and never a hash`() throws {
         let client = try open { $0.security.publicUserFields = ["name", "derived_key", "salt"] }
         let shown = try client.send(as: "eve:pw", "GET", anna).json
