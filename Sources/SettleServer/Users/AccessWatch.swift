@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import SettleCore
 internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
@@ -27,16 +28,18 @@ final class AccessWatch: Sendable {
 
         /// Grants with the same key are checked together.
         fileprivate var key: Key {
-            Key(name: user.name, handler: user.handler, roles: user.roles, proof: user.proof, path: path)
+            Key(
+                name: user.name.map(ExactText.init), handler: user.handler, roles: user.roles.map(ExactText.init),
+                proof: user.proof, path: path.map(ExactText.init))
         }
     }
 
     fileprivate struct Key: Hashable {
-        let name: String?
+        let name: ExactText?
         let handler: String?
-        let roles: [String]
+        let roles: [ExactText]
         let proof: User.Proof?
-        let path: [String]
+        let path: [ExactText]
     }
 
     private struct Entry: Sendable {

@@ -215,7 +215,8 @@ struct Authenticator: Sendable {
                     return "The account was deleted."
                 }
                 guard account.salt == salt else { return "The password was changed." }
-                return Set(account.roles) == Set(user.roles) ? nil : "The roles of the account were changed."
+                let (now, before) = (account.roles.map(ExactText.init), user.roles.map(ExactText.init))
+                return Set(now) == Set(before) ? nil : "The roles of the account were changed."
             } catch let error as HTTPError {
                 // The account's document has a conflict, so its user can't log in.
                 return error.reason

@@ -2,6 +2,7 @@ import Foundation
 import Settle
 import SettleHTTP
 import SettleMobile
+import SettlePlatform
 import SettleTesting
 import Testing
 
@@ -209,6 +210,42 @@ import Testing
         #expect(try !isCurrent(.password(salt: salt + "0"), "admin", ["_admin"]))
         #expect(try !isCurrent(.session(salt: salt, end: 1000), "admin", ["_admin"]))
         #expect(try !isCurrent(.password(salt: ""), "nobody", []))
+    }
+
+    @Test func `a role that was replaced by one that looks the same counts as changed`() throws {
+        let client = try RouterClient.with(users: [:])
+        // The same letter as one character, and as two.
+        let (own, other) = ("caf\u{E9}", "cafe\u{301}")
+        #expect(try client.send("PUT", Self.ben, RouterClient.user("ben", [own])).status == 201)
+        let state = client.server.state
+        let salt = try #require(try state.authenticator.accounts.find("ben", in: state.databases)).salt
+        func isCurrent(_ role: String) throws -> Bool {
+            try state.authenticator.end(of: User(name: "ben", roles: [role], proof: .password(salt: salt))) == nil
+        }
+        #expect(try isCurrent(own))
+        #expect(try !isCurrent(other))
+    }
+
+    @Test func `a feed stays open when a user whose name looks the same loses access`() throws {
+        let client = try RouterClient { options in
+            Self.quick(&options)
+            options.security.proxy = ProxyOptions(secret: "shared")
+        }
+        try client.server.start()
+        defer { client.server.stop() }
+        #expect(try client.send("PUT", "/db").status == 201)
+        // The same letter as one character, and as two.
+        let names = ["jos\u{E9}", "jose\u{301}"]
+        try secure(client, names: names)
+        let feeds = try names.map { name in
+            let code = HashFunction.sha256.code(of: Array(name.utf8), key: Array("shared".utf8))
+            let headers = "X-Auth-CouchDB-UserName: \(name)\r\nX-Auth-CouchDB-Token: \(Hexadecimal.encode(code))"
+            return try open(.continuous, port: client.server.port, headers)
+        }
+        try secure(client, names: [names[1]])
+        _ = try feeds[0].read(through: "0\r\n\r\n")
+        #expect(try client.send("PUT", "/db/new", [:]).status == 201)
+        _ = try feeds[1].read(through: "\"id\":\"new\"")
     }
 
     @Test func `a feed of all databases ends when its user is no longer an administrator`() throws {
