@@ -42,7 +42,7 @@ struct ViewGroup: Sendable {
     /// The name of the design document's own file.
     let signature: String
     private let parts: [Part]
-    private let views: [String: View]
+    private let views: [ExactText: View]
 
     /// The views of a design document.
     ///
@@ -57,14 +57,14 @@ struct ViewGroup: Sendable {
             (parts, views) = ([], [:])
             return
         }
-        var (parts, views): ([Part], [String: View]) = ([], [:])
+        var (parts, views): ([Part], [ExactText: View]) = ([], [:])
         var own = ViewRows()
         for view in definitions where view.name != "lib" {
             if isQuery, options["include_design"] != true, let index = QueryIndex(counting: view, of: design.id) {
                 let part = try parts.first { $0.fileName == index.fileName } ?? Part(index, of: database)
                 if !parts.contains(where: { $0.fileName == part.fileName }) { parts.append(part) }
                 let reducer = view.value["reduce"]?.string.map { _ in 0 }
-                views[view.name] = View(part: part, number: 0, order: .collation, reducer: reducer)
+                views[ExactText(view.name)] = View(part: part, number: 0, order: .collation, reducer: reducer)
                 continue
             }
             guard let map = view.value["map"], isQuery ? map.object != nil : map.string != nil else { continue }
@@ -109,7 +109,7 @@ struct ViewGroup: Sendable {
     /// - Throws: ``HTTPError`` with status 404; 500 for a design document in an unsupported language.
     func view(_ name: String) throws -> View {
         if parts.isEmpty { throw HTTPError(500, "unknown_query_language", "\(design.language)") }
-        guard let view = views[name] else { throw HTTPError.notFound("missing_named_view") }
+        guard let view = views[ExactText(name)] else { throw HTTPError.notFound("missing_named_view") }
         return view
     }
 
@@ -209,7 +209,7 @@ struct ViewRows {
     /// The reduce functions for each map function's rows.
     private var reduces: [[String]] = []
     /// For each view the number of its rows, and of its reduce function among theirs.
-    private(set) var places: [String: (number: Int, reducer: Int?)] = [:]
+    private(set) var places: [ExactText: (number: Int, reducer: Int?)] = [:]
 
     /// Whether there are no views.
     var isEmpty: Bool { places.isEmpty }
@@ -224,10 +224,10 @@ struct ViewRows {
         }
         var reducer: Int?
         if let reduce {
-            reducer = reduces[number].firstIndex(of: reduce) ?? reduces[number].count
+            reducer = reduces[number].firstIndex { $0.hasSameBytes(as: reduce) } ?? reduces[number].count
             if reducer == reduces[number].count { reduces[number].append(reduce) }
         }
-        places[name] = (number, reducer)
+        places[ExactText(name)] = (number, reducer)
     }
 
     /// The definitions that the index stores.

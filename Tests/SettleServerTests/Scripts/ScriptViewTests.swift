@@ -50,6 +50,22 @@ import Testing
         }
     }
 
+    @Test func `views of a design document whose names look the same have reduce functions of their own`() throws {
+        let client = try RouterClient.withScripts()
+        #expect(try client.send("PUT", "/db/a", [:]).status == 201)
+        // The same letter as one character, and as two: in the names, and in the functions.
+        let letters = [("%C3%A9", "\u{E9}"), ("e%CC%81", "e\u{301}")]
+        let views = letters.map { _, letter -> (String, JSONValue) in
+            let reduce = "function () { return encodeURIComponent('\(letter)') }"
+            return (letter, ["map": "function (doc) { emit(doc._id, 1) }", "reduce": .string(reduce)])
+        }
+        #expect(try client.send("PUT", "/db/_design/d", ["views": .object(JSONObject(views))]).status == 201)
+        for (escaped, _) in letters {
+            let rows = try client.send("GET", "/db/_design/d/_view/\(escaped)").json["rows"]
+            #expect(rows?[0]?["value"] == .string(escaped))
+        }
+    }
+
     @Test func `rows follow changes of documents`() throws {
         let client = try client()
         #expect(try rows(client, "n?startkey=998").map { $0["id"] } == ["d998", "d999"])
