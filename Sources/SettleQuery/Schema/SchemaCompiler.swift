@@ -22,8 +22,8 @@ struct SchemaCompiler {
     private let checksFormats: Bool
     private(set) var tracksEvaluated = false
     private var nodes: [SchemaNode] = []
-    private var indexes: [String: Int] = [:]
-    private var anchors: [String: Int] = [:]
+    private var indexes: [ExactText: Int] = [:]
+    private var anchors: [ExactText: Int] = [:]
     private var pending: [Pending] = []
     private var references: [Reference] = []
     /// The nesting depth of the schema being compiled.
@@ -48,13 +48,13 @@ struct SchemaCompiler {
 
     /// The number of a subschema's node.
     mutating func node(_ schema: JSONValue, at path: String) throws(SchemaError) -> Int {
-        if let known = indexes[path] { return known }
+        if let known = indexes[ExactText(path)] { return known }
         guard depth < JSONLimits.depth else {
             throw SchemaError(.tooDeep, "more than \(JSONLimits.depth) levels of schemas", at: path)
         }
         let index = nodes.count
         nodes.append(SchemaNode())
-        indexes[path] = index
+        indexes[ExactText(path)] = index
         pending.append(Pending(index: index, schema: schema, path: path, depth: depth + 1))
         return index
     }
@@ -87,7 +87,7 @@ struct SchemaCompiler {
         guard case .string(let name) = value, !name.isEmpty else {
             throw SchemaError(.malformed, "an anchor must be a name", at: path)
         }
-        if let other = anchors.updateValue(next.index, forKey: name), other != next.index {
+        if let other = anchors.updateValue(next.index, forKey: ExactText(name)), other != next.index {
             throw SchemaError(.malformed, "the anchor \"\(name)\" is given twice", at: path)
         }
     }
@@ -108,7 +108,7 @@ struct SchemaCompiler {
             depth = 0
             target = try node(schema, at: tokens.map { "/" + SchemaPointer.escape($0) }.joined())
         } else {
-            guard let index = anchors[fragment] else { throw missing }
+            guard let index = anchors[ExactText(fragment)] else { throw missing }
             target = index
         }
         nodes[reference.index].reference = target
@@ -130,7 +130,7 @@ struct SchemaCompiler {
             }
         }
         guard removed < nodes.count else { return }
-        let path = indexes.filter { incoming[$0.value] > 0 }.map(\.key).min() ?? ""
+        let path = indexes.filter { incoming[$0.value] > 0 }.map(\.key).min()?.string ?? ""
         throw SchemaError(.endlessReference, "$ref leads back to itself", at: path)
     }
 }

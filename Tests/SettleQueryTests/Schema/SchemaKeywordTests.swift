@@ -88,6 +88,20 @@ import Testing
             ])
     }
 
+    @Test func `apply to members by the bytes of their names`() throws {
+        // The same letter as one character, and as two.
+        let (one, two) = ("\u{E9}", "e\u{301}")
+        let named = "{\"properties\":{\"\(one)\":{\"type\":\"string\"},\"\(two)\":{\"type\":\"number\"}}}"
+        let referring = """
+            {"properties":{"a":{"$ref":"#\(one)"},"b":{"$ref":"#\(two)"}},
+             "$defs":{"a":{"$anchor":"\(one)","type":"string"},"b":{"$anchor":"\(two)","type":"number"}}}
+            """
+        for (schema, first, second) in [(named, one, two), (referring, "a", "b")] {
+            #expect(try problems(schema, "{\"\(first)\":\"x\",\"\(second)\":1}") == [])
+            #expect(try problems(schema, "{\"\(first)\":1,\"\(second)\":\"x\"}").count == 2)
+        }
+    }
+
     @Test func `throw the first violation`() throws {
         let schema = try JSONSchema(["properties": ["a": ["type": "null"]], "required": ["b"]])
         let problem = #expect(throws: SchemaProblem.self) { try schema.validate(["a": 1]) }
