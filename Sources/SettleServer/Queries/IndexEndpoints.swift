@@ -67,7 +67,7 @@ enum IndexEndpoints {
         let name = context.parameter("name")
         let type = context.parameter("type")
         let found = try QueryIndexes.all(in: context.database()).first {
-            $0.designDocument == id && $0.name == name && FindExplanation.type(of: $0) == type
+            $0.designDocument == id && $0.name.hasSameBytes(as: name) && FindExplanation.type(of: $0) == type
         }
         guard let found else { throw HTTPError.missing }
         try remove([found], of: id, context)

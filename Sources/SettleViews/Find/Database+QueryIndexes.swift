@@ -105,7 +105,7 @@ extension Database {
             return true
         }
         let made = try indexes().first {
-            $0.designDocument == id && $0.name == definition.name && $0.kind == definition.kind
+            $0.designDocument == id && $0.name.hasSameBytes(as: definition.name) && $0.kind == definition.kind
         }
         guard let made else { throw QueryError(.invalidIndex, "The index \(definition.name) was removed meanwhile.") }
         return (made, isNew)

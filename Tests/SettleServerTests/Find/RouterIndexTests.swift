@@ -25,6 +25,18 @@ import Testing
         #expect(try client.send("GET", "/db/_design/i").status == 404)
     }
 
+    @Test func `the index that a request names is removed, and none whose name looks the same`() throws {
+        let client = try RouterClient.withDatabase()
+        // The same letter as two characters, and as one.
+        for (name, field) in [("e\u{301}", "a"), ("\u{E9}", "b")] {
+            let index: JSONValue = ["index": ["fields": [.string(field)]], "ddoc": "i", "name": .string(name)]
+            #expect(try client.send("POST", "/db/_index", index).json["result"] == "created")
+        }
+        #expect(try client.send("DELETE", "/db/_index/i/json/%C3%A9").status == 200)
+        let views = try client.send("GET", "/db/_design/i").json["views"]
+        #expect(views?["e\u{301}"] != nil && views?["\u{E9}"] == nil)
+    }
+
     @Test func `other members of an index's design document are kept`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("POST", "/db/_index", made).status == 200)
