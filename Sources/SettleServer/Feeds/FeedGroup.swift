@@ -160,7 +160,7 @@ struct FeedKind: Hashable, Sendable {
         case all
         case ids(Set<DocumentID>)
         case design
-        case selector(MangoSelector, [String]?)
+        case selector(MangoSelector, [ExactText]?)
     }
 
     private let feed: ChangesQuery.Feed
@@ -181,7 +181,8 @@ struct FeedKind: Hashable, Sendable {
         case .all: self.filter = .all
         case .ids(let ids): self.filter = .ids(ids)
         case .design: self.filter = .design
-        case .selector(let selector, let projection): self.filter = .selector(selector, projection?.fields)
+        case .selector(let selector, let projection):
+            self.filter = .selector(selector, projection?.fields.map(ExactText.init))
         case .script: return nil
         }
         feed = query.feed

@@ -2,6 +2,7 @@ import Settle
 import SettleDatabase
 import SettleHTTP
 import SettlePlatform
+import SettleQuery
 import Testing
 
 @testable import SettleServer
@@ -95,6 +96,15 @@ import Testing
         group.add(try batch(["a"], after: 0), keeping: 1 << 20)
         for wake in group.dequeueWaiting(9) { wake() }
         #expect(woken.withLock(\.self) == [1, 2, 3] && group.places == 0)
+    }
+
+    @Test func `feeds that show members whose names look the same share no rows`() throws {
+        let query = try row().query
+        // The same letter as one character, and as two.
+        let kinds = try ["\u{E9}", "e\u{301}", "\u{E9}"].map { name in
+            FeedKind(query, .selector(try MangoSelector([:]), try Projection([.string(name)])))
+        }
+        #expect(kinds[0] != nil && kinds[0] != kinds[1] && kinds[0] == kinds[2])
     }
 
     @Test func `a filter is forgotten with its last feed, also if nothing is committed`() throws {
