@@ -15,9 +15,9 @@ internal import SettlePlatform
 /// ends, except those passed to ``persist(_:storesCredentials:)`` (SEMANTICS 94).
 public final class Replications: Sendable {
     private struct Key: Hashable {
-        let peer: String
+        let peer: ExactText
         let direction: ReplicationDirection
-        let filter: String
+        let filter: JSONValue
     }
 
     private struct Entry {
@@ -50,8 +50,8 @@ public final class Replications: Sendable {
     /// - Throws: ``PeerError`` if the peer's identity can't be determined.
     public func replicator(_ configuration: ReplicationConfiguration) async throws -> OneWayReplicator {
         let key = Key(
-            peer: try await configuration.peer.identity(), direction: configuration.direction,
-            filter: ReplicationID.meaning(of: configuration.filter).description)
+            peer: ExactText(try await configuration.peer.identity()), direction: configuration.direction,
+            filter: ReplicationID.meaning(of: configuration.filter))
         return entries.withLock { entries in
             if let replicator = entries[key]?.replicator { return replicator }
             let replicator = OneWayReplicator(configuration)

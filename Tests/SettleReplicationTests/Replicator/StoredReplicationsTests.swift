@@ -34,6 +34,20 @@ import Testing
         )
     }
 
+    @Test func `replications whose selectors look the same are two`() async throws {
+        let database = try Database.inMemory()
+        func replicator(_ owner: String) async throws -> OneWayReplicator {
+            var configuration = ReplicationConfiguration.pull(
+                database, from: try CouchDBPeer(HTTPURL("http://127.0.0.1:5984/hub")))
+            configuration.filter = .selector(try MangoSelector(["owner": .string(owner)]))
+            return try await database.replications.replicator(configuration)
+        }
+        // The same letter as one character, and as two.
+        let (one, two) = (try await replicator("\u{E9}"), try await replicator("e\u{301}"))
+        #expect(one !== two)
+        #expect(try await replicator("\u{E9}") === one)
+    }
+
     @Test func `states are those of replication documents, and older forms are read`() {
         var stored = StoredReplications(["replications": ["a": ["source": "x"], "b": ["source": "y", "paused": true]]])
         #expect(stored.documents.names == ["a", "b"])
