@@ -33,7 +33,7 @@ struct OfflineRecords: Sendable {
     /// The documents that have temporary ids.
     var temporaries: Set<String> = []
     /// The server states on which to retry operations, by document.
-    var seen: [String: Seen] = [:]
+    var seen: [DocumentID: Seen] = [:]
     /// The create that was sent and neither accepted nor refused. If its response was lost, the server has the
     /// document.
     var sentCreate: SentCreate?
@@ -57,7 +57,7 @@ struct OfflineRecords: Sendable {
             let history = names.first.flatMap { newest in
                 try? RevisionHistory(start: newest.generation, signatures: names.map(\.signature))
             }
-            seen[member.name] = Seen(number: Int64(number), history: history)
+            seen[DocumentID(unchecked: member.name)] = Seen(number: Int64(number), history: history)
         }
     }
 
@@ -75,7 +75,8 @@ struct OfflineRecords: Sendable {
         }
         let members = seen.sorted { $0.key < $1.key }.map { id, seen in
             let revisions = (seen.history?.revisions ?? []).map { JSONValue.string($0.description) }
-            return (id, ["operation": .number(JSONNumber(seen.number)), "revisions": .array(revisions)] as JSONValue)
+            let value: JSONValue = ["operation": .number(JSONNumber(seen.number)), "revisions": .array(revisions)]
+            return (id.string, value)
         }
         json["seen"] = .object(JSONObject(members))
         return json

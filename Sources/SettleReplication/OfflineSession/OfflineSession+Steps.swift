@@ -165,7 +165,7 @@ extension OfflineSession {
     /// The server's state on which an operation is based: one that the user has seen and decided on, or the newest
     /// ancestor that the server is known to have.
     private func base(of entry: JournalEntry) async throws -> Base {
-        if let seen = records.seen[entry.documentID.string], seen.number == entry.number {
+        if let seen = records.seen[entry.documentID], seen.number == entry.number {
             // That state may lack attachments of the known ancestor, so the contents of all are sent.
             return Base(history: seen.history)
         }
@@ -274,9 +274,9 @@ extension OfflineSession {
                     _ = try journal.revise(entry.number, of: id, to: content, isKept: false, onto: server)
                 }
                 let isSent = records.sentCreate?.number == entry.number
-                if isSent || records.seen[id.string] != nil {
+                if isSent || records.seen[id] != nil {
                     try remember { records in
-                        records.seen[id.string] = nil
+                        records.seen[id] = nil
                         if isSent { records.sentCreate = nil }
                     }
                 }

@@ -141,7 +141,7 @@ public final class OfflineSession: Sendable {
             } else {
                 _ = try journal.revise(conflict.number, of: conflict.documentID, to: conflict.old, isKept: false)
             }
-            try remember { $0.seen[conflict.documentID.string] = nil }
+            try remember { $0.seen[conflict.documentID] = nil }
         }
     }
 
@@ -161,7 +161,7 @@ public final class OfflineSession: Sendable {
                 )
             }
             try remember { records in
-                records.seen[conflict.documentID.string] = OfflineRecords.Seen(
+                records.seen[conflict.documentID] = OfflineRecords.Seen(
                     number: conflict.number, history: conflict.serverHistory)
             }
         }
@@ -199,7 +199,7 @@ public final class OfflineSession: Sendable {
             let reverted = try await database.perform { [journal] database in
                 try database.transaction { try body(journal) }
             }
-            for entry in reverted { try remember { $0.seen[entry.documentID.string] = nil } }
+            for entry in reverted { try remember { $0.seen[entry.documentID] = nil } }
             if let conflict = status.conflict, reverted.contains(where: { $0.number == conflict.number }) {
                 _ = apply(.decided)
             }

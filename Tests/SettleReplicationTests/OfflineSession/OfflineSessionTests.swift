@@ -454,4 +454,13 @@ import Testing
         #expect(try world.history() == [])
         await session.stop()
     }
+
+    @Test func `states of documents whose ids look the same are kept apart`() {
+        var records = OfflineRecords()
+        // The same letter as one character, and as two.
+        records.seen["\u{E9}"] = OfflineRecords.Seen(number: 1, history: nil)
+        records.seen["e\u{301}"] = OfflineRecords.Seen(number: 2, history: nil)
+        let again = OfflineRecords(records.json)
+        #expect(again.seen["\u{E9}"]?.number == 1 && again.seen["e\u{301}"]?.number == 2)
+    }
 }
