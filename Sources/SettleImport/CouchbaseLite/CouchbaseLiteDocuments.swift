@@ -248,7 +248,7 @@ struct CouchbaseLiteDocuments {
         content.body = read.body
         for blob in MobileBlob.all(in: read.body) {
             // Sync Gateway lists the blobs among the attachments, too.
-            content.attachments.removeAll { $0.name == blob.attachmentName }
+            content.attachments.removeAll { $0.name.hasSameBytes(as: blob.attachmentName) }
             var attachment = ForeignAttachment(
                 name: blob.attachmentName, contentType: blob.contentType, length: max(blob.length, 0), revpos: 0,
                 digest: nil, place: .missing(""))

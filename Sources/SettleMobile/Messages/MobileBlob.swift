@@ -42,8 +42,8 @@ package struct MobileBlob: Hashable, Sendable {
     }
 
     /// The digests of a document's blobs, by the names of their attachments.
-    package static func digests(in body: DocumentBody) -> [String: String] {
-        Dictionary(all(in: body).map { ($0.attachmentName, $0.digest) }) { first, _ in first }
+    package static func digests(in body: DocumentBody) -> [ExactText: String] {
+        Dictionary(all(in: body).map { (ExactText($0.attachmentName), $0.digest) }) { first, _ in first }
     }
 
     /// Whether an entry of the list `_attachments` only repeats a blob of the document, whose member counts.
@@ -82,18 +82,19 @@ package struct MobileBlob: Hashable, Sendable {
     ///   - body: The document.
     /// - Returns: The document, with these contents in the blobs' members.
     /// - Throws: `JSONError`.
-    package static func put(_ contents: [String: Content], into body: DocumentBody) throws -> DocumentBody {
+    package static func put(_ contents: [ExactText: Content], into body: DocumentBody) throws -> DocumentBody {
         try DocumentBody(put(contents, into: body.json, at: ""))
     }
 
-    private static func put(_ contents: [String: Content], into value: JSONValue, at path: String) -> JSONValue {
-        if var members = value.object, let content = contents[path] {
+    private static func put(_ contents: [ExactText: Content], into value: JSONValue, at path: String) -> JSONValue {
+        if var members = value.object, let content = contents[ExactText(path)] {
             members["digest"] = .string(content.digest)
             members["content_type"] = .string(content.contentType)
             members["length"] = .number(JSONNumber(content.length))
             return .object(members)
         }
-        guard contents.keys.contains(where: { $0.hasPrefix(path + "/") }) else { return value }
+        let inner = path + "/"
+        guard contents.keys.contains(where: { $0.string.utf8.starts(with: inner.utf8) }) else { return value }
         if let members = value.object {
             let changed = members.map {
                 ($0.name, put(contents, into: $0.value, at: "\(path)/\($0.name.asPointerPart)"))

@@ -175,9 +175,10 @@ struct OutgoingRevision {
         var (contents, stubs) = ([String: [UInt8]](), [WireAttachment]())
         for attachment in revision.attachments {
             let content = try await Self.content(of: attachment, of: revision)
-            let digest = blobs[attachment.name] ?? MobileDigest.of(content)
+            let listed = blobs[ExactText(attachment.name)]
+            let digest = listed ?? MobileDigest.of(content)
             contents[digest] = content
-            guard listsBlobs || blobs[attachment.name] == nil else { continue }
+            guard listsBlobs || listed == nil else { continue }
             stubs.append(
                 WireAttachment(
                     attachment.name, contentType: attachment.contentType, revpos: attachment.revpos, digest: digest,

@@ -34,19 +34,21 @@ struct EditedBlobs {
         }
         let earlier = before?.attachments ?? []
         let digests = before.map { MobileBlob.digests(in: $0.body) } ?? [:]
-        var (all, changed) = (attachments, [String: MobileBlob.Content]())
+        var (all, changed) = (attachments, [ExactText: MobileBlob.Content]())
         for blob in blobs {
             let name = blob.attachmentName
             let same = earlier.first { Self.isNamed($0, name) }
             guard let given = attachments.first(where: { Self.isNamed($0, name) }) else {
-                let source = digests[name] == blob.digest ? same : earlier.first { digests[$0.name] == blob.digest }
+                let source =
+                    digests[ExactText(name)] == blob.digest
+                    ? same : earlier.first { digests[ExactText($0.name)] == blob.digest }
                 guard let source else { continue }
                 let revpos = source == same ? source.revpos : (parent?.generation ?? 0) + 1
                 all.append(try source.described(as: name, contentType: blob.contentType, revpos: revpos))
                 continue
             }
-            if given == same, digests[name] == blob.digest { continue }
-            changed[blob.path] = try content(of: given, unlike: blob)
+            if given == same, digests[ExactText(name)] == blob.digest { continue }
+            changed[ExactText(blob.path)] = try content(of: given, unlike: blob)
         }
         return (changed.isEmpty ? body : try MobileBlob.put(changed, into: body), all)
     }

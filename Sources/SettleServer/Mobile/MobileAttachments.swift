@@ -27,7 +27,7 @@ struct MobileAttachments {
             guard let content = try database.content(of: revision, in: record) else { continue }
             let said = Self.digestsOfBlobs(in: content)
             let known = try content.attachments.compactMap { attachment -> (String, DocumentAttachment)? in
-                guard said[attachment.name].map(digests.contains) ?? readsAll,
+                guard said[ExactText(attachment.name)].map(digests.contains) ?? readsAll,
                     attachment.length <= MobileLimits.largestContent
                 else { return nil }
                 return (try digest(of: attachment), attachment)
@@ -55,10 +55,11 @@ struct MobileAttachments {
             let blobs = Self.digestsOfBlobs(in: content)
             // The digests in the documents only decide which contents are read first; the bytes decide which one
             // is returned.
-            let said = content.attachments.filter { blobs[$0.name] == digest }
-            for attachment in said + content.attachments.filter({ blobs[$0.name] != digest }) {
+            let said = content.attachments.filter { blobs[ExactText($0.name)] == digest }
+            for attachment in said + content.attachments.filter({ blobs[ExactText($0.name)] != digest }) {
                 guard attachment.length <= MobileLimits.largestContent else {
-                    guard (blobs[attachment.name] ?? Self.standIn(for: attachment)) == digest else { continue }
+                    let expected = blobs[ExactText(attachment.name)] ?? Self.standIn(for: attachment)
+                    guard expected == digest else { continue }
                     throw BLIPError.http(413, "the attachment \(attachment.name) is too large for Couchbase Lite")
                 }
                 if let known = digests[attachment], known != digest { continue }
@@ -86,15 +87,15 @@ struct MobileAttachments {
     func stubs(of revision: ReplicatedRevision) throws -> [WireAttachment] {
         guard !revision.attachments.isEmpty else { return [] }
         let blobs = MobileBlob.all(in: revision.body)
-        let names = Set(blobs.map(\.attachmentName))
-        let contents = Dictionary(revision.attachments.map { ($0.name, $0) }) { first, _ in first }
+        let names = Set(blobs.map { ExactText($0.attachmentName) })
+        let contents = Dictionary(revision.attachments.map { (ExactText($0.name), $0) }) { first, _ in first }
         var areNeeded = false
-        var stubs = try revision.attachments.filter { !names.contains($0.name) }.map { attachment in
+        var stubs = try revision.attachments.filter { !names.contains(ExactText($0.name)) }.map { attachment in
             areNeeded = true
             return stub(of: attachment, digest: try listedDigest(of: attachment))
         }
         stubs += try blobs.map { blob in
-            guard let attachment = contents[blob.attachmentName] else {
+            guard let attachment = contents[ExactText(blob.attachmentName)] else {
                 return WireAttachment(
                     blob.attachmentName, contentType: blob.contentType, revpos: revision.history.start,
                     digest: blob.digest, length: blob.length, content: .stub)
@@ -131,7 +132,7 @@ struct MobileAttachments {
     }
 
     /// The digests in the members of a document's blobs, by the names of their attachments.
-    private static func digestsOfBlobs(in content: RevisionContent) -> [String: String] {
+    private static func digestsOfBlobs(in content: RevisionContent) -> [ExactText: String] {
         content.attachments.isEmpty ? [:] : MobileBlob.digests(in: content.body)
     }
 }

@@ -34,6 +34,25 @@ import Testing
         #expect(try ask(MobileDigest.of(evil), of: "truth", client) == evil)
     }
 
+    @Test func `a new content changes its own blob, and not one whose member's name looks the same`() throws {
+        let client = try RouterClient.withDatabase()
+        let digest = { (text: String) in MobileDigest.of(Array(text.utf8)) }
+        // The same letter as one character, and as two.
+        let files: JSONValue = [
+            "blob_/\u{E9}": ["content_type": "text/plain", "data": "Z29vZA=="],
+            "blob_/e\u{301}": ["content_type": "text/plain", "data": "RVZJTA=="],
+        ]
+        let document: JSONValue = [
+            "\u{E9}": Self.blob(digest("good")), "e\u{301}": Self.blob(digest("EVIL")), "_attachments": files,
+        ]
+        let revision = try client.send("PUT", "/db/a", document).json["rev"]?.string ?? ""
+        let path = "/db/a/blob_%2F%C3%A9?rev=\(revision)"
+        #expect(try client.send("PUT", path, bytes: Array("news".utf8)).status == 201)
+        let edited = try client.send("GET", "/db/a").json
+        #expect(edited["\u{E9}"]?["digest"] == .string(digest("news")))
+        #expect(edited["e\u{301}"]?["digest"] == .string(digest("EVIL")))
+    }
+
     @Test func `a later revision does not take over a content with a wrong digest`() throws {
         let client = try RouterClient.withDatabase()
         let good = MobileDigest.of(Array("good".utf8))
