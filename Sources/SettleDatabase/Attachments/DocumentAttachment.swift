@@ -51,17 +51,18 @@ public struct DocumentAttachment: Sendable, Hashable {
     }
 
     /// Whether the attachment has this name, byte for byte.
-    func isNamed(_ name: String) -> Bool { self.name.utf8.elementsEqual(name.utf8) }
+    package func isNamed(_ name: String) -> Bool { self.name.hasSameBytes(as: name) }
 
     /// The part of the attachment that enters a revision id.
     package var signature: AttachmentSignature {
         AttachmentSignature(name: name, contentType: contentType, md5: digest.md5)
     }
 
-    /// Whether name, type, revpos, digest and lengths are equal.
+    /// Whether name, type, revpos, digest and lengths are equal; names and types byte for byte.
     public static func == (left: DocumentAttachment, right: DocumentAttachment) -> Bool {
-        left.name == right.name && left.contentType == right.contentType && left.revpos == right.revpos
-            && left.digest == right.digest && left.length == right.length && left.blob == right.blob
+        left.isNamed(right.name) && left.contentType.hasSameBytes(as: right.contentType)
+            && left.revpos == right.revpos && left.digest == right.digest && left.length == right.length
+            && left.blob == right.blob
     }
 
     /// Hashes name and digest.

@@ -36,9 +36,9 @@ extension MemberPick {
         if names.first == WireAttachment.listName {
             guard names.count == 2 else { throw invalid("\(path) names no attachment") }
             let chosen = try attachment(names[1], conflict)
-            attachments.removeAll { $0.name == names[1] }
+            attachments.removeAll { $0.isNamed(names[1]) }
             if let chosen { attachments.append(chosen) }
-            attachments.sort { $0.name < $1.name }
+            attachments.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
             return
         }
         var root: JSONValue = .object(body)
@@ -65,7 +65,7 @@ extension MemberPick {
 
     private func attachment(_ name: String, _ conflict: Conflict) throws -> DocumentAttachment? {
         if case .value = choice { throw invalid("\(path) is an attachment: pick the one of a leaf") }
-        return try source(conflict)?.attachments.first { $0.name == name }
+        return try source(conflict)?.attachments.first { $0.isNamed(name) }
     }
 
     private func value(_ conflict: Conflict) throws -> JSONValue? {
@@ -115,11 +115,11 @@ extension ConflictPolicy {
                 for pick in picks { try pick.lay(over: &members, &attachments, conflict) }
                 decision.resolution = .merged(try DocumentBody(.object(members)), attachments: attachments)
                 decision.attributes = decision.attributes.map { field in
-                    guard let pick = picks.first(where: { $0.path == field.path }) else { return field }
+                    guard let pick = picks.first(where: { $0.path.hasSameBytes(as: field.path) }) else { return field }
                     return AttributeDecision(field, picking: pick.value(in: members))
                 }
-                let decided = Set(decision.attributes.map(\.path))
-                decision.attributes += picks.filter { !decided.contains($0.path) }.map { pick in
+                let decided = Set(decision.attributes.map { ExactText($0.path) })
+                decision.attributes += picks.filter { !decided.contains(ExactText($0.path)) }.map { pick in
                     AttributeDecision(picking: pick.value(in: members), at: pick.path, of: conflict)
                 }
                 return decision

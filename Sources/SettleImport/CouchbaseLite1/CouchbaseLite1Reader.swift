@@ -282,8 +282,8 @@ extension CouchbaseLite1Reader {
         for sequence in sequences where content.attachments.isEmpty {
             content.attachments = try attachments(at: sequence)
         }
-        let names = Set(content.attachments.map(\.name))
-        content.attachments += listed.filter { !names.contains($0.name) }
+        let names = Set(content.attachments.map { ExactText($0.name) })
+        content.attachments += listed.filter { !names.contains(ExactText($0.name)) }
         return content
     }
 
@@ -326,8 +326,8 @@ extension CouchbaseLite1Reader {
                 place: digest.map { blobs.place(of: $0) } ?? .missing("its digest is damaged"))
         }
         // Early versions of sync-android could list an attachment several times. The newest entry counts.
-        var names: Set<String> = []
-        return found.reversed().filter { names.insert($0.name).inserted }.reversed()
+        var names: Set<ExactText> = []
+        return found.reversed().filter { names.insert(ExactText($0.name)).inserted }.reversed()
     }
 
     private static func digest(_ key: [UInt8], isText: Bool) -> [UInt8]? {

@@ -198,7 +198,7 @@ struct RehearsalAnswer {
             "decision": preview.decision.map { decision in
                 SettlementJSON.decision(decision) { field in
                     var row = SettlementJSON.member(field, source: "rev")
-                    row["picked"] = .bool(request.picked.contains(field.path))
+                    row["picked"] = .bool(request.picked.contains(ExactText(field.path)))
                     return row
                 }
             } ?? .null,

@@ -12,7 +12,7 @@ struct SettleRequest {
     /// Whether the result may have content that no leaf has.
     let isInvented: Bool
     /// The members that were picked.
-    let picked: Set<String>
+    let picked: Set<ExactText>
     /// The leaves that somebody has seen; `nil` if the request does not name them.
     let leaves: Set<RevisionID>?
     /// Whether nothing is written.
@@ -34,7 +34,7 @@ struct SettleRequest {
             throw HTTPError.badRequest("Say exactly one of `policy`, `keep`, `delete` and `doc`.")
         }
         let picks = try members["picks"].map(Self.picks) ?? []
-        picked = Set(picks.map(\.path))
+        picked = Set(picks.map { ExactText($0.path) })
         guard picks.isEmpty || way == "policy" else {
             throw HTTPError.badRequest("`picks` are laid over a merge, so they need a `policy`.")
         }
@@ -150,7 +150,7 @@ struct SettleRequest {
         }
         let attachments = try stubs.map { stub -> DocumentAttachment in
             let wanted = stub.value["digest"]?.string
-            let all = leaves.flatMap(\.attachments).filter { $0.name == stub.name }
+            let all = leaves.flatMap(\.attachments).filter { $0.isNamed(stub.name) }
             guard let found = all.first(where: { wanted == nil || $0.digest.description == wanted }) else {
                 throw HTTPError.missingStub("No leaf has the attachment \(stub.name).")
             }

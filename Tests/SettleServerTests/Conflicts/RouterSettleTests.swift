@@ -54,6 +54,43 @@ import Testing
         #expect(now["name"] == "Soy milk" && now["price"] == 12.5 && now["note"] == "low fat" && now["tags"] == nil)
     }
 
+    /// Stores a document `d` with two leaves. Each has two attachments whose names look the same: the name of `one` is
+    /// a letter as one character, and that of `two` is the same letter as two.
+    private func storeAttachments(_ client: RouterClient) throws -> JSONValue {
+        let files: JSONValue = [
+            "\u{E9}": ["content_type": "text/plain", "data": "b25l"],
+            "e\u{301}": ["content_type": "text/plain", "data": "dHdv"],
+        ]
+        let leaves = ["a", "b"].map { JSONValue.string("1-" + ConflictRoom.revision($0)) }
+        let documents = leaves.map { leaf -> JSONValue in
+            ["_id": "d", "_rev": leaf, "leaf": leaf, "_attachments": files]
+        }
+        try ConflictRoom.store(documents, client)
+        return .array(leaves)
+    }
+
+    @Test func `a settled document keeps each of two attachments whose names look the same`() throws {
+        let client = try RouterClient.withDatabase()
+        let leaves = try storeAttachments(client)
+        let stubs: JSONValue = ["\u{E9}": ["stub": true], "e\u{301}": ["stub": true]]
+        let request: JSONValue = ["doc": ["_attachments": stubs], "leaves": leaves]
+        #expect(try client.send("POST", "/db/_settle/d", request).status == 201)
+        #expect(try client.send("GET", "/db/d/%C3%A9").text == "one")
+        #expect(try client.send("GET", "/db/d/e%CC%81").text == "two")
+    }
+
+    @Test func `a pick removes its attachment, and none whose name looks the same`() throws {
+        let client = try RouterClient.withDatabase()
+        let leaves = try storeAttachments(client)
+        let request: JSONValue = [
+            "policy": ["name": "threeWayMerge", "on_clash": "winner"], "leaves": leaves,
+            "picks": ["/_attachments/\u{E9}": ["removed": true]],
+        ]
+        #expect(try client.send("POST", "/db/_settle/d", request).status == 201)
+        #expect(try client.send("GET", "/db/d/%C3%A9").status == 404)
+        #expect(try client.send("GET", "/db/d/e%CC%81").text == "two")
+    }
+
     @Test func `numbers of a picked value and of a document keep their spelling`() throws {
         let client = try ConflictRoom.client()
         let text =
