@@ -68,6 +68,13 @@ import Testing
         #expect(try json(parent + child).description == #"{"b":9,"c":3}"#)
     }
 
+    @Test func `a dictionary has its parent's member whose name looks like that of its own`() throws {
+        // The parent has the first shared key, the child the second one.
+        let bytes: [UInt8] = [0x70, 1, 0, 0, 0, 1, 0x70, 2, 0x08, 0, 0x80, 5, 0, 1, 0, 2, 0x80, 5]
+        // The same letter as one character, and as two.
+        #expect(try json(bytes, keys: ["\u{E9}", "e\u{301}"]) == ["\u{E9}": 1, "e\u{301}": 2])
+    }
+
     @Test func `an external pointer leads into the base`() throws {
         let base = FleeceWriter.write(["name": "value"])
         // An array of one pointer that leads 5 words back: over its header to the dictionary of the base, before its root.

@@ -226,12 +226,12 @@ package struct Fleece {
             levels.append(members)
         }
         guard levels.count > 1 else { return levels.first ?? [] }
-        var (merged, positions) = ([(name: String, place: Place)](), [String: Int]())
+        var (merged, positions) = ([(name: String, place: Place)](), [ExactText: Int]())
         for member in levels.reversed().joined() {
-            if let position = positions[member.name] {
+            if let position = positions[ExactText(member.name)] {
                 merged[position] = member
             } else {
-                positions[member.name] = merged.count
+                positions[ExactText(member.name)] = merged.count
                 merged.append(member)
             }
         }
