@@ -121,7 +121,7 @@ private struct DatabaseDifferences {
     }
 
     private struct Difference {
-        let id: String
+        let id: DocumentID
         let kind: String
         let first: Leaves?
         let second: Leaves?
@@ -141,7 +141,7 @@ private struct DatabaseDifferences {
         try refuseOptionsOfURLs()
         let first = try withClient("DB", leaves)
         // A document that changes meanwhile is listed again, so its last line counts.
-        var (differences, seen) = ([String: Difference](), Set<String>())
+        var (differences, seen) = ([DocumentID: Difference](), Set<DocumentID>())
         try withClient("OTHER") { client in
             try forEach(of: client) { id, second in
                 differences[id] = difference(id, first[id], second)
@@ -150,14 +150,14 @@ private struct DatabaseDifferences {
         }
         for (id, leaves) in first where !seen.contains(id) { differences[id] = difference(id, leaves, nil) }
         let same = seen.count { differences[$0] == nil && isThere(first[$0]) }
-        let found = differences.values.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+        let found = differences.values.sorted { $0.id < $1.id }
         try report(found, same: same)
         return found.isEmpty ? .success : .failure
     }
 
     private func isThere(_ leaves: Leaves?) -> Bool { leaves.map { !$0.isDeleted || withDeleted } ?? false }
 
-    private func difference(_ id: String, _ first: Leaves?, _ second: Leaves?) -> Difference? {
+    private func difference(_ id: DocumentID, _ first: Leaves?, _ second: Leaves?) -> Difference? {
         func found(_ kind: String) -> Difference { Difference(id: id, kind: kind, first: first, second: second) }
         switch (isThere(first), isThere(second)) {
         case (false, false): return nil
@@ -173,7 +173,7 @@ private struct DatabaseDifferences {
         if console.isJSON {
             for difference in found {
                 let line: JSONValue = [
-                    "id": .string(difference.id), "difference": .string(difference.kind),
+                    "id": .string(difference.id.string), "difference": .string(difference.kind),
                     "first": difference.first?.json ?? .null, "second": difference.second?.json ?? .null,
                 ]
                 try console.print(line.description)
@@ -188,7 +188,7 @@ private struct DatabaseDifferences {
                 let revisions = showsAll ? leaves.all : [leaves.winner]
                 return revisions.map(\.abbreviated).joined(separator: " ") + (leaves.isDeleted ? ", deleted" : "")
             }
-            try table.add([difference.id, cell(difference.first), cell(difference.second)])
+            try table.add([difference.id.string, cell(difference.first), cell(difference.second)])
         }
         try table.finish()
         let kinds = [
@@ -202,17 +202,17 @@ private struct DatabaseDifferences {
             (kinds.isEmpty ? ["no difference"] : kinds).joined(separator: ", ") + "; \(Quantity.grouped(same)) equal")
     }
 
-    private func leaves(of client: Client) throws -> [String: Leaves] {
-        var all: [String: Leaves] = [:]
+    private func leaves(of client: Client) throws -> [DocumentID: Leaves] {
+        var all: [DocumentID: Leaves] = [:]
         try forEach(of: client) { all[$0] = $1 }
         return all
     }
 
-    private func forEach(of client: Client, _ body: (String, Leaves) throws -> Void) throws {
+    private func forEach(of client: Client, _ body: (DocumentID, Leaves) throws -> Void) throws {
         _ = try client.info()
         let feed = ChangeFeed(client: client, console: console, query: ["style": "all_docs"])
         try feed.forEach(since: nil, limit: .max) { line in
-            if let id = line.id, let leaves = Leaves(line) { try body(id, leaves) }
+            if let id = line.id, let leaves = Leaves(line) { try body(DocumentID(unchecked: id), leaves) }
             return true
         }
     }

@@ -54,6 +54,16 @@ import Testing
         #expect(try differences("--deleted") == [:])
     }
 
+    @Test func `documents whose ids look the same are compared apart`() throws {
+        // The same letter as one character, and as two.
+        try remote.room.run("put", "near", "\u{E9}", "{}")
+        try remote.run("put", remote.url("far"), "e\u{301}", "{}")
+        let outcome = try remote.run(all: ["diff", "near", remote.url("far"), "--json"])
+        let rows = try outcome.lines.map { try JSONValue(parsing: $0) }
+        #expect(rows.map { $0["id"] } == ["e\u{301}", "\u{E9}"])
+        #expect(rows.map { $0["difference"] } == ["only_second", "only_first"])
+    }
+
     @Test func `of a document that a server lists several times, the last line counts`() throws {
         var rows: [JSONValue] = []
         for id in ["a", "b", "c", "d"] {
