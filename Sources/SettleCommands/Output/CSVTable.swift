@@ -1,4 +1,5 @@
 internal import Settle
+import SettleCore
 internal import SettleImport
 
 /// Prints documents as CSV (RFC 4180), with a header row of the members' paths.
@@ -11,11 +12,11 @@ final class CSVTable {
 
     private let output: ByteOutput
     private var columns: [[String]] = []
-    private var known: Set<String> = []
+    private var known: Set<ExactText> = []
     private var hasHeader = false
     private var waiting: [JSONValue] = []
     /// The members that are not columns; `nil` if the columns were given.
-    private var others: Set<String>?
+    private var others: Set<ExactText>?
 
     /// - Parameters:
     ///   - output: The output for the table.
@@ -38,14 +39,14 @@ final class CSVTable {
     /// - Returns: The members that are missing from the table, sorted.
     func finish() throws -> [String] {
         if !hasHeader { try beginWithSample() }
-        return (others ?? []).sorted()
+        return (others ?? []).sorted().map(\.string)
     }
 
     private func beginWithSample() throws {
         var paths = ["_id"]
-        var known: Set = ["_id"]
+        var known: Set = [ExactText("_id")]
         for document in waiting {
-            for path in Self.paths(of: document) where known.insert(path).inserted { paths.append(path) }
+            for path in Self.paths(of: document) where known.insert(ExactText(path)).inserted { paths.append(path) }
         }
         try begin(paths)
         for document in waiting { try write(document) }
@@ -55,13 +56,14 @@ final class CSVTable {
     private func begin(_ paths: [String]) throws {
         columns = paths.map(FieldPath.names)
         hasHeader = true
-        known = Set(paths)
+        known = Set(paths.map(ExactText.init))
         try writeRow(paths)
     }
 
     private func write(_ document: JSONValue) throws {
         if others != nil {
-            for path in Self.paths(of: document) where !known.contains(path) { others?.insert(path) }
+            let paths = Self.paths(of: document).map(ExactText.init)
+            for path in paths where !known.contains(path) { others?.insert(path) }
         }
         try writeRow(columns.map { Self.cell(FieldPath.value($0, of: document)) })
     }

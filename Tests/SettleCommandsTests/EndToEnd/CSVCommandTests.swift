@@ -61,6 +61,15 @@ struct CSVCommandTests {
         #expect(try room.run("export", "db", "--csv", "--as", "csv").output == "_id\na\n")
     }
 
+    @Test func `members whose names look the same have columns of their own`() throws {
+        let room = try Room()
+        try room.run("create", "db")
+        // The same letter as one character, and as two.
+        try room.run("put", "db", "a", "{\"\u{E9}\":1,\"e\u{301}\":2}")
+        let table = try room.run("docs", "db", "--csv")
+        #expect(Array(table.output.utf8) == Array("_id,\u{E9},e\u{301}\na,1,2\n".utf8))
+    }
+
     @Test func `members that only later documents have are named`() throws {
         let room = try Room()
         let lines = (0..<1200).map { "{\"_id\":\"\(1000 + $0)\",\"\($0 == 1100 ? "late" : "n")\":\($0)}\n" }
