@@ -36,10 +36,15 @@ public struct ValidationContext: Sendable {
 
     /// The top-level names whose values differ between the current revision and the new one, including added and
     /// removed ones; for a new document all names (SEMANTICS 121).
-    public var changedKeys: Set<String> {
+    ///
+    /// Swift considers two spellings of one accented letter equal, so of two such names the set has one.
+    public var changedKeys: Set<String> { Set(changedNames.map(\.string)) }
+
+    /// The names in ``changedKeys``, compared by their bytes.
+    private var changedNames: Set<ExactText> {
         let new = newRevision.json.object ?? JSONObject()
         let current = currentRevision?.json.object ?? JSONObject()
-        return Set(new.names + current.names).filter { new[$0] != current[$0] }
+        return Set((new.names + current.names).map(ExactText.init)).filter { new[$0.string] != current[$0.string] }
     }
 
     /// Refuses the revision if it changes one of these members (SEMANTICS 122).
@@ -55,8 +60,8 @@ public struct ValidationContext: Sendable {
     ///
     /// - Throws: ``DocumentRejection`` that names the member.
     public func allowOnlyChanges(to names: Set<String>) throws {
-        if let name = changedKeys.subtracting(names).min() {
-            throw DocumentRejection(message: "The '\(name)' property may not be changed")
+        if let name = changedNames.subtracting(names.map(ExactText.init)).min() {
+            throw DocumentRejection(message: "The '\(name.string)' property may not be changed")
         }
     }
 
@@ -68,7 +73,8 @@ public struct ValidationContext: Sendable {
     public func validateChanges(
         _ isValid: (_ name: String, _ old: JSONValue?, _ new: JSONValue?) throws -> Bool
     ) throws {
-        for name in changedKeys.sorted() where try !isValid(name, currentRevision?[name], newRevision[name]) {
+        for name in changedNames.sorted().map(\.string)
+        where try !isValid(name, currentRevision?[name], newRevision[name]) {
             throw DocumentRejection(message: "Illegal change to '\(name)' property")
         }
     }
