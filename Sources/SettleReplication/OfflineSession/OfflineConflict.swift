@@ -62,7 +62,9 @@ extension OfflineConflict {
     public var differences: [Difference] {
         let sides = [new?.body, old?.body, server].map { $0?.json.object ?? JSONObject() }
         var names: [String] = []
-        for name in sides.flatMap(\.names) where !names.contains(name) { names.append(name) }
+        for name in sides.flatMap(\.names) where !names.contains(where: { $0.hasSameBytes(as: name) }) {
+            names.append(name)
+        }
         return names.compactMap { name in
             let (new, old, server) = (sides[0][name], sides[1][name], sides[2][name])
             return new == old && old == server ? nil : Difference(name: name, old: old, new: new, server: server)

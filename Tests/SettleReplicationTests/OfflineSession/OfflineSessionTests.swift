@@ -463,4 +463,14 @@ import Testing
         let again = OfflineRecords(records.json)
         #expect(again.seen["\u{E9}"]?.number == 1 && again.seen["e\u{301}"]?.number == 2)
     }
+
+    @Test func `members whose names look the same differ each on their own`() {
+        // The same letter as one character, and as two.
+        let (old, new): (DocumentBody, DocumentBody) = (["\u{E9}": 1, "e\u{301}": 1], ["\u{E9}": 2, "e\u{301}": 3])
+        let conflict = OfflineConflict(
+            number: 1, documentID: "a", operation: .update, old: RevisionContent(body: old),
+            new: RevisionContent(body: new), server: old, isDeletedAtServer: false, serverHistory: nil,
+            reason: .changed, message: "")
+        #expect(conflict.differences.map(\.new) == [2, 3])
+    }
 }
