@@ -1,3 +1,4 @@
+internal import SettleCore
 internal import SettleDatabase
 
 /// Parses a search.
@@ -163,7 +164,7 @@ struct TextParser {
         if index.hasDefaultColumn, name == "$default" { return 0 }
         let plain = name.replacing("[].", with: "").replacing(".[]", with: "")
         if let place = index.fields.firstIndex(where: {
-            $0.path == name || $0.path.replacing(".[]", with: "") == plain
+            $0.path.hasSameBytes(as: name) || $0.path.replacing(".[]", with: "").hasSameBytes(as: plain)
         }) {
             return place + (index.hasDefaultColumn ? 1 : 0)
         }

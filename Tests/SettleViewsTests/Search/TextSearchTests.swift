@@ -60,6 +60,16 @@ struct TextSearchTests {
         }
     }
 
+    @Test func `a field is found by the bytes of its name`() throws {
+        let database = try Database.plain()
+        // The same letter as one character, and as two.
+        try database.save(Document(id: "a", body: ["\u{E9}": "cat", "e\u{301}": "dog"]), onConflict: .fail)
+        let index = TextIndex("looks", fields: ["\u{E9}", "e\u{301}"])
+        #expect(try ids("\u{E9}:cat", in: index, database) == ["a"])
+        #expect(try ids("e\u{301}:dog", in: index, database) == ["a"])
+        #expect(try ids("e\u{301}:cat", in: index, database) == [])
+    }
+
     @Test(arguments: [
         ("", "no word"), ("  ", "no word"), ("-", "no word"), ("\"open", "character 1: this quote"),
         ("a (b OR", "character 6: OR stands between words"), ("(a", "character 1: this parenthesis is not closed"),
