@@ -37,7 +37,7 @@ nonisolated struct Contact: Codable, Identifiable {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         id = try fields.decodeIfPresent(String.self, forKey: .id)
         fullName =
-            try fields.decodeIfPresent(String.self, forKey: .fullName) ?? fields.decode(String.self, forKey: .name)
+            try fields.decodeIfPresent(String.self, forKey: .name) ?? fields.decode(String.self, forKey: .fullName)
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -50,6 +50,11 @@ nonisolated struct Contact: Codable, Identifiable {
 try database.update("p1", as: Contact.self) { $0.fullName = "Ada King" }
 print(try database.document("p1")?["fullName"] ?? .null, try database.document("p1")?["name"] ?? .null)
 // → "Ada King" "Ada King"
+
+// The version before changes the old field alone, and its edit counts.
+try database.update("p1") { $0["name"] = "Ada Byron" }
+print(try database.document("p1", as: Contact.self)?.fullName ?? "")
+// → Ada Byron
 
 // A change of all documents: from old fields to new ones alone, so that all devices write the same revision.
 let version = 2
