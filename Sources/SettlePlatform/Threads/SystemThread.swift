@@ -23,15 +23,16 @@ package struct SystemThread: @unchecked Sendable {
                 return nil
             }, work.toOpaque())
         #else
-        var thread = pthread_t()
+        var made = pthread_t()
         let code = pthread_create(
-            &thread, nil,
+            &made, nil,
             { context in
                 if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body() }
                 return nil
             }, work.toOpaque())
+        let thread: pthread_t? = made
         #endif
-        guard code == 0, let handle = Optional(thread) else {
+        guard code == 0, let handle = thread else {
             work.release()
             throw SystemError("pthread_create", code)
         }
