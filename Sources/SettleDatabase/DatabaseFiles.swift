@@ -18,8 +18,26 @@ internal import Foundation
 struct DatabaseFiles: Sendable {
     let folder: String
 
-    init(folder: String) {
-        self.folder = URL(fileURLWithPath: folder).standardizedFileURL.path
+    init(folder: String) { self.folder = Self.standardized(URL(fileURLWithPath: folder).path) }
+
+    /// The absolute path in a spelling that stays the same when the database is created or removed.
+    ///
+    /// Only in the path of an existing file does Foundation follow links before `..`, and shorten Apple's
+    /// `/private/var` to `/var`. So the existing part of such a path is standardized by itself.
+    private static func standardized(_ path: String) -> String {
+        func spelled(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
+        #if canImport(Darwin)
+        let marks = ["/..", "/private/"]
+        #else
+        let marks = ["/.."]
+        #endif
+        guard marks.contains(where: { path.contains($0) }) else { return spelled(path) }
+        var end = path.endIndex
+        while end > path.startIndex, FileStatus(path: String(path[..<end])) == nil {
+            end = path[..<end].lastIndex(of: "/") ?? path.startIndex
+        }
+        guard end > path.startIndex else { return spelled(path) }
+        return spelled("\(spelled(String(path[..<end])))\(path[end...])")
     }
 
     /// The name of the folder.
