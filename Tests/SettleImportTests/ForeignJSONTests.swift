@@ -95,6 +95,17 @@ struct ForeignJSONTests {
         #expect(throws: ForeignFileError.self) { try read(#"[{"_id":1}]"#, JSONTranslation(), .realm) }
     }
 
+    @Test func `an app names the member for the class of objects of Realm that have a type of their own`() throws {
+        let made = try MadeDatabase()
+        let file = try made.file("realm.json", Array(#"{"Dog":[{"_id":1,"type":"poodle"}]}"#.utf8))
+        let database = try Database.inMemory()
+        let refused = try database.importAll(from: ForeignDatabase(at: file, kind: .realm))
+        #expect(refused.lostRevisions == 1 && refused.notTaken.first?.message.contains("type") == true)
+        let report = try database.importAll(from: ForeignDatabase(at: file, kind: .realm, typeAttribute: "class"))
+        #expect(report.isWhole)
+        #expect(try database.document("Dog/1")?.json == ["type": "poodle", "class": "Dog"])
+    }
+
     @Test func `a key of Realm with another name is taken from its member, below the class`() throws {
         let database = try Database.inMemory()
         let source = try ForeignDatabase(stream: RecordReader(.realm, pieces(of: Array(Self.realm.utf8), 50)))

@@ -54,9 +54,11 @@ public struct ForeignDatabase {
     /// - Parameters:
     ///   - url: The file, or the folder that a product keeps its database in.
     ///   - kind: What it is, where the content does not tell.
+    ///   - typeAttribute: The member that gets the name of the class of an object of Realm, or of the collection of a document of
+    ///     Firestore; by default `type` for Realm and none for Firestore. An object that has the member already is not taken.
     /// - Throws: ``ForeignFileError`` for what can't be imported, which says what it is and what to do.
-    public init(at url: URL, kind: Kind? = nil) throws {
-        try self.init(at: url, kind: kind, DumpOptions())
+    public init(at url: URL, kind: Kind? = nil, typeAttribute: String? = nil) throws {
+        try self.init(at: url, kind: kind, DumpOptions(translation: JSONTranslation(typeMember: typeAttribute)))
     }
 
     package init(at url: URL, kind: Kind?, _ options: DumpOptions) throws {
