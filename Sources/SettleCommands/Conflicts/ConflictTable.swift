@@ -167,7 +167,7 @@ struct ConflictTable {
             return
         }
         for name in names.names {
-            collect(objects.map { $0?[name] }, sides, at: "\(path)/\(name.asPointerPart)", into: &rows, &same)
+            collect(objects.map { $0?[name] }, sides, at: MergePath.pointer(path, name), into: &rows, &same)
         }
     }
 }

@@ -151,7 +151,7 @@ package struct MemberDifference: Equatable, Sendable {
         _ before: JSONObject, _ after: JSONObject, at path: String, into found: inout [MemberDifference]
     ) {
         for name in after.names + before.names.filter({ after[$0] == nil }) {
-            let place = "\(path)/\(name.asPointerPart)"
+            let place = MergePath.pointer(path, name)
             switch (before[name], after[name]) {
             case (nil, .some): found.append(MemberDifference(path: place, kind: .added))
             case (.some, nil): found.append(MemberDifference(path: place, kind: .removed))
@@ -168,13 +168,13 @@ package struct MemberDifference: Equatable, Sendable {
 }
 
 extension String {
-    /// The member's name as a JSON Pointer component (RFC 6901).
-    package var asPointerPart: String { replacing("~", with: "~0").replacing("/", with: "~1") }
-
-    /// The names on the path of a JSON Pointer.
+    /// The names on the path of a JSON Pointer (RFC 6901).
     package var pointerParts: [String] {
-        dropFirst().split(separator: "/", omittingEmptySubsequences: false).map {
-            String($0).replacing("~1", with: "/").replacing("~0", with: "~")
+        // By bytes, because a slash and a following combining mark are one character.
+        let parts = utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return parts.map { part in
+            let name = Array(part).replacing("~1".utf8, with: "/".utf8).replacing("~0".utf8, with: "~".utf8)
+            return String(decoding: name, as: UTF8.self)
         }
     }
 }

@@ -1,6 +1,5 @@
 package import SettleCore
 internal import SettleCrypto
-internal import SettleDatabase
 internal import SettlePlatform
 
 /// A blob of Couchbase Lite: a member `{"@type":"blob","digest":"sha1-…","length":…,"content_type":…}` anywhere in
@@ -33,7 +32,7 @@ package struct MobileBlob: Hashable, Sendable {
                     found.append(MobileBlob(path: path, digest: digest, contentType: type, length: length))
                     continue
                 }
-                work += members.map { ("\(path)/\($0.name.asPointerPart)", $0.value) }
+                work += members.map { (MergePath.pointer(path, $0.name), $0.value) }
             } else if let elements = value.array {
                 work += elements.enumerated().map { ("\(path)/\($0.offset)", $0.element) }
             }
@@ -97,7 +96,7 @@ package struct MobileBlob: Hashable, Sendable {
         guard contents.keys.contains(where: { $0.string.utf8.starts(with: inner.utf8) }) else { return value }
         if let members = value.object {
             let changed = members.map {
-                ($0.name, put(contents, into: $0.value, at: "\(path)/\($0.name.asPointerPart)"))
+                ($0.name, put(contents, into: $0.value, at: MergePath.pointer(path, $0.name)))
             }
             return .object(JSONObject(changed))
         }

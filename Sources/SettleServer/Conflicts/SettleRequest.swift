@@ -122,7 +122,7 @@ struct SettleRequest {
             throw HTTPError.badRequest("`picks` must be an object of at most \(maximumRules) members.")
         }
         return try object.map { member in
-            guard member.name.hasPrefix("/") else {
+            guard member.name.utf8.first == UInt8(ascii: "/") else {
                 throw HTTPError.badRequest("\"\(member.name)\" is no JSON pointer of a member.")
             }
             guard let pick = member.value.object, pick.count == 1, let chosen = pick.first else {

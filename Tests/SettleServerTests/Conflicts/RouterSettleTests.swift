@@ -91,6 +91,19 @@ import Testing
         #expect(try client.send("GET", "/db/d/e%CC%81").text == "two")
     }
 
+    @Test func `a pick finds a member whose name begins with a combining mark`() throws {
+        let client = try RouterClient.withDatabase()
+        let leaves = ["a", "b"].map { JSONValue.string("1-" + ConflictRoom.revision($0)) }
+        let documents = leaves.map { leaf -> JSONValue in ["_id": "d", "_rev": leaf, "a": ["\u{301}b": leaf]] }
+        try ConflictRoom.store(documents, client)
+        let request: JSONValue = [
+            "policy": ["name": "threeWayMerge", "on_clash": "winner"], "leaves": .array(leaves),
+            "picks": ["/a/\u{301}b": ["value": 7]],
+        ]
+        #expect(try client.send("POST", "/db/_settle/d", request).status == 201)
+        #expect(try client.send("GET", "/db/d").json["a"] == ["\u{301}b": 7])
+    }
+
     @Test func `numbers of a picked value and of a document keep their spelling`() throws {
         let client = try ConflictRoom.client()
         let text =
