@@ -71,7 +71,7 @@ struct SignedToken: Sendable {
         }
         if let issuer = options.issuer {
             guard let given = claims["iss"] else { throw HTTPError.badRequest("Missing iss claim") }
-            guard given.string == issuer else { throw HTTPError.badRequest("Invalid iss claim") }
+            guard given == .string(issuer) else { throw HTTPError.badRequest("Invalid iss claim") }
         }
         if let audience = options.audience {
             let given = claims["aud"].map { $0.array ?? [$0] } ?? []

@@ -121,6 +121,16 @@ import Testing
         #expect(try token.user(signed(message("HS256", claims))).roles == ["c", "d"])
     }
 
+    @Test func `an issuer whose name only looks like the required one is refused`() throws {
+        // The same letter as one character, and as two.
+        let token = try options { $0.issuer = "caf\u{E9}" }
+        var claims = claims
+        claims["iss"] = "cafe\u{301}"
+        #expect(throws: HTTPError.self) { try token.user(signed(message("HS256", claims))) }
+        claims["iss"] = "caf\u{E9}"
+        #expect(try token.user(signed(message("HS256", claims))).name == "anna")
+    }
+
     @Test func `a secret is valid for its own algorithms only`() throws {
         for name in ["RS256", "ES256", "none", "hs256"] {
             #expect(throws: HTTPError.self) { try options().user(signed(message(name, claims))) }
