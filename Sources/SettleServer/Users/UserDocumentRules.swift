@@ -149,9 +149,9 @@ enum UserDocumentEndpoints {
         }
         let found = try lookup.winner(id)
         let fields = context.options.security.publicUserFields.subtracting(PasswordHash.memberNames)
-            .subtracting(["totp"])
+            .subtracting(["totp"]).map(ExactText.init)
         let members = (try JSONValue(utf8: found.content.body.utf8).object ?? JSONObject())
-            .filter { fields.contains($0.name) }.map { ($0.name, $0.value) }
+            .filter { fields.contains(ExactText($0.name)) }.map { ($0.name, $0.value) }
         guard !members.isEmpty else { throw HTTPError.missing }
         let head: [(String, JSONValue)] = [
             ("_id", .string(context.documentID)), ("_rev", .string(found.revision.description)),

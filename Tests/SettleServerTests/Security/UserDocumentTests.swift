@@ -148,6 +148,17 @@ import Testing
         #expect(try client.send(as: "", "GET", anna + "/file").status == 404)
     }
 
+    @Test func `a member whose name only looks like that of a public one is not shown`() throws {
+        // The same letter as one character, and as two.
+        let client = try open { $0.security.publicUserFields = ["caf\u{E9}"] }
+        var user = RouterClient.user("ben")
+        user["caf\u{E9}"] = "shown"
+        user["cafe\u{301}"] = "kept"
+        #expect(try client.send("PUT", "/_users/org.couchdb.user:ben", user).status == 201)
+        let shown = try client.send(as: "eve:pw", "GET", "/_users/org.couchdb.user:ben").json
+        #expect(shown["caf\u{E9}"] == "shown" && shown["cafe\u{301}"] == nil)
+    }
+
     @Test func `a system role in a document is ignored`() throws {
         let client = try RouterClient.with(users: ["eve": []])
         // Written directly to the database, like a copied file, bypassing all rules.
