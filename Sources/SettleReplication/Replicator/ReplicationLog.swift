@@ -183,7 +183,8 @@ struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
                 "parameters": .object(
                     JSONObject(parameters.sorted { $0.key < $1.key }.map { ($0.key, canonical($0.value)) })),
             ]
-        case .channels(let channels): ["channels": .array(Set(channels).sorted().map(JSONValue.string))]
+        case .channels(let channels):
+            ["channels": .array(Set(channels.map(ExactText.init)).sorted().map { .string($0.string) })]
         }
     }
 

@@ -106,6 +106,10 @@ struct ReplicationLogTests {
         }
         #expect(Set(codes).count == 3 && codes[0].description == id(.named("f")))
         #expect(id(.channels(["a", "b"])) == id(.channels(["b", "a", "a"])))
+        // The same letter as one character, and as two.
+        let both = id(.channels(["\u{E9}", "e\u{301}"]))
+        #expect(both == id(.channels(["e\u{301}", "\u{E9}"])))
+        #expect(both != id(.channels(["\u{E9}"])) && both != id(.channels(["e\u{301}"])))
     }
 
     @Test func `times are written in CouchDB's format`() {
