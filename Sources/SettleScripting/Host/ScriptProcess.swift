@@ -1,3 +1,4 @@
+internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
@@ -31,7 +32,7 @@ final class ScriptProcess {
 
     /// Whether the process has run no scripts of other sources.
     func isNew(to source: ScriptSource) -> Bool {
-        contexts.allSatisfy { $0.owner == source.owner && $0.key == source.key }
+        contexts.allSatisfy { $0.owner == source.owner && $0.key.hasSameBytes(as: source.key) }
     }
 
     /// Whether the process has ended between two requests. An idle process sends nothing, so only the end of its
@@ -86,7 +87,7 @@ final class ScriptProcess {
     /// - Returns: The answer, or that the process has ended without one.
     func run(_ request: ScriptRequest, slowly: () -> Void) -> Outcome {
         let source = request.source
-        let known = contexts.firstIndex { $0.owner == source.owner && $0.key == source.key }
+        let known = contexts.firstIndex { $0.owner == source.owner && $0.key.hasSameBytes(as: source.key) }
         if known == nil, contexts.count >= Self.maximumContexts {
             let outcome = exchange(.drop, contexts.removeFirst().number, [], owner: source.owner, slowly: {})
             guard case .answered(.success) = outcome else { return outcome }

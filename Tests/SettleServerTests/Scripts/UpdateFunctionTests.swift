@@ -22,6 +22,18 @@ import Testing
         #expect(try client.send("GET", "/db/a").status == 404)
     }
 
+    @Test func `design documents whose names look the same run functions of their own`() throws {
+        let client = try RouterClient.withScripts()
+        // The same letter as one character, and as two. The revisions have one name, too.
+        let names = ["%C3%A9", "e%CC%81"]
+        for name in names {
+            let function = "function () { return [null, '\(name)'] }"
+            let design: JSONValue = ["_rev": "1-aa", "updates": ["f": .string(function)]]
+            #expect(try client.send("PUT", "/db/_design/\(name)?new_edits=false", design).status == 201)
+        }
+        for name in names { #expect(try client.send("POST", "/db/_design/\(name)/_update/f").text == name) }
+    }
+
     @Test func `a response without a body has none`() throws {
         let client = try client([
             "f": "return [null, {code: 204, body: 'x'}]", "g": "return [null, {code: 304, body: 'x'}]",
