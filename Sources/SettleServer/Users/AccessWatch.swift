@@ -29,14 +29,14 @@ final class AccessWatch: Sendable {
         /// Grants with the same key are checked together.
         fileprivate var key: Key {
             Key(
-                name: user.name.map(ExactText.init), handler: user.handler, roles: user.roles.map(ExactText.init),
-                proof: user.proof, path: path.map(ExactText.init))
+                name: user.name.map(ExactText.init), handler: user.handler.map(ExactText.init),
+                roles: user.roles.map(ExactText.init), proof: user.proof, path: path.map(ExactText.init))
         }
     }
 
     fileprivate struct Key: Hashable {
         let name: ExactText?
-        let handler: String?
+        let handler: ExactText?
         let roles: [ExactText]
         let proof: User.Proof?
         let path: [ExactText]

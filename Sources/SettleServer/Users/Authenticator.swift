@@ -304,9 +304,13 @@ struct PendingLogin: Error {
 /// others, and a new password unlocks it.
 final class LoginLockout: Sendable {
     private struct Key: Hashable {
-        let peer: String
-        let name: String
-        let salt: String
+        let peer: ExactText
+        let name: ExactText
+        let salt: ExactText
+
+        init(_ peer: String, _ name: String, _ salt: String) {
+            (self.peer, self.name, self.salt) = (ExactText(peer), ExactText(name), ExactText(salt))
+        }
     }
 
     private struct Failures {
@@ -333,7 +337,7 @@ final class LoginLockout: Sendable {
     func check(_ peer: String, _ name: String, _ salt: String) throws {
         let isLocked = state.withLock { state in
             guard !state.isEmpty else { return false }
-            let key = Key(peer: peer, name: name, salt: salt)
+            let key = Key(peer, name, salt)
             guard let failures = state[key], failures.expiry > .now else { return false }
             return failures.count >= threshold
         }
@@ -345,7 +349,7 @@ final class LoginLockout: Sendable {
     /// Counts a failed login.
     func fail(_ peer: String, _ name: String, _ salt: String) {
         guard threshold > 0 else { return }
-        let key = Key(peer: peer, name: name, salt: salt)
+        let key = Key(peer, name, salt)
         state.withLock { state in
             let now = ContinuousClock.Instant.now
             if state.count >= Self.capacity, state[key] == nil {
