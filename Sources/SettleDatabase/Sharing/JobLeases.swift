@@ -1,3 +1,5 @@
+internal import SettleCore
+
 /// The right of one node to run a job of a database that several nodes share.
 public struct JobLease: Sendable, Hashable {
     /// The job's name, unique in its database.
@@ -7,6 +9,11 @@ public struct JobLease: Sendable, Hashable {
 
     /// Creates a lease.
     public init(job: String, term: Int64) { (self.job, self.term) = (job, term) }
+
+    /// Whether both are of the same term and the same job; names are compared byte for byte.
+    public static func == (left: JobLease, right: JobLease) -> Bool {
+        left.term == right.term && left.job.hasSameBytes(as: right.job)
+    }
 
     /// The time for which a node may continue after it sent its last successful renewal.
     public static var stopAfter: Duration { .seconds(10) }

@@ -1,3 +1,4 @@
+internal import SettleCore
 internal import SettleDatabase
 
 /// Chooses the free jobs that a node takes, and the jobs that it gives back so that waiting ones can run.
@@ -81,12 +82,12 @@ extension LeaseKeeping {
             return leases.isEmpty ? [] : [.release(database, leases)]
         }
         places[database]?.taking = nil
-        var given = Dictionary(leases.map { ($0.job, $0) }) { first, _ in first }
+        var given = Dictionary(leases.map { (ExactText($0.job), $0) }) { first, _ in first }
         var (actions, unused): ([Action], [JobLease]) = ([], [])
         for name in call.content {
             wishes[name]?.isAsked = false
             if name.kind == .node { places[database]?.isKnown = true }
-            guard let lease = given.removeValue(forKey: name.job) else {
+            guard let lease = given.removeValue(forKey: ExactText(name.job)) else {
                 actions += forgetIfDone(name)
                 continue
             }

@@ -1,3 +1,4 @@
+internal import SettleCore
 internal import SettleDatabase
 
 /// Decides which replications a node runs, if several nodes could run them: a job runs on the node that has its
@@ -216,15 +217,20 @@ struct LeaseName: Hashable, Sendable {
     let database: String
     /// The kind.
     let kind: Kind
-    /// The id of the replication as a job, of the document, or the name of the node.
-    let id: String
+    private let exactID: ExactText
 
-    init(_ database: String, _ kind: Kind, _ id: String) { (self.database, self.kind, self.id) = (database, kind, id) }
+    /// The id of the replication as a job, of the document, or the name of the node.
+    var id: String { exactID.string }
+
+    init(_ database: String, _ kind: Kind, _ id: String) {
+        (self.database, self.kind, exactID) = (database, kind, ExactText(id))
+    }
 
     /// Parses a name in the storage; `nil` for a job of another kind.
     init?(_ database: String, job: String) {
-        guard let mark = job.firstIndex(of: "/"), let kind = Kind(rawValue: String(job[..<mark])) else { return nil }
-        self.init(database, kind, String(job[job.index(after: mark)...]))
+        guard let mark = job.utf8.firstIndex(of: UInt8(ascii: "/")), let kind = Kind(rawValue: String(job[..<mark]))
+        else { return nil }
+        self.init(database, kind, String(job[job.utf8.index(after: mark)...]))
     }
 
     /// The name under which the storage has the lease.
@@ -243,6 +249,6 @@ struct LeaseName: Hashable, Sendable {
 
 extension LeaseName: Comparable {
     static func < (left: LeaseName, right: LeaseName) -> Bool {
-        (left.database, left.kind.rawValue, left.id) < (right.database, right.kind.rawValue, right.id)
+        (left.database, left.kind.rawValue, left.exactID) < (right.database, right.kind.rawValue, right.exactID)
     }
 }

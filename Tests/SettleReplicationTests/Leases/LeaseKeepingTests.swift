@@ -188,6 +188,15 @@ import Testing
         }
     }
 
+    @Test func `documents whose ids look the same have leases of their own`() {
+        // The same letter as one character, and as two, and a combining mark in front.
+        let ids = ["\u{E9}", "e\u{301}", "\u{301}e"]
+        let names = ids.map { LeaseName("_replicator", .note, $0) }
+        #expect(Set(names).count == 3)
+        #expect(Set(names.map { JobLease(job: $0.job, term: 1) }).count == 3)
+        #expect(names.compactMap { LeaseName("_replicator", job: $0.job) } == names)
+    }
+
     @Test func `a node that stops takes nothing, renews, and gives all back when its runs have ended`() {
         var world = two()
         var machine = world.nodes[0].machine
