@@ -44,7 +44,6 @@ import Testing
         #expect(try check(["a": 1, "b": 1], ["a": 2, "b": 1]) { try $0.allowOnlyChanges(to: ["a"]) } == nil)
     }
 
-    // SEMANTICS 122
     @Test func `a change of a member whose name only looks like an allowed one is refused`() throws {
         // The same letter as one character, and as two.
         let old: DocumentBody = ["\u{E9}": 1, "e\u{301}": 1]
