@@ -1,4 +1,5 @@
 internal import Settle
+import SettleCore
 internal import SettleImport
 
 /// `settle find`: finds documents by conditions on their fields.
@@ -218,10 +219,11 @@ struct FindTable {
 
     /// The id, then members in their order; those that most documents have are preferred.
     static func columns(of documents: [JSONValue], atMost limit: Int) -> (shown: [String], hidden: [String]) {
-        var names: [String] = []
-        var counts: [String: Int] = [:]
+        var names: [ExactText] = []
+        var counts: [ExactText: Int] = [:]
         for document in documents {
-            for name in document.object?.names ?? [] where !["_id", "_rev", "_attachments"].contains(name) {
+            for text in document.object?.names ?? [] where !["_id", "_rev", "_attachments"].contains(text) {
+                let name = ExactText(text)
                 if counts[name] == nil { names.append(name) }
                 counts[name, default: 0] += 1
             }
@@ -231,8 +233,8 @@ struct FindTable {
             return left == right ? $0.offset < $1.offset : left > right
         }
         let chosen = Set(preferred.prefix(limit).map(\.element))
-        let shown = names.filter(chosen.contains).map(FieldPath.escaped)
-        return (["_id"] + shown, names.filter { !chosen.contains($0) })
+        let shown = names.filter(chosen.contains).map { FieldPath.escaped($0.string) }
+        return (["_id"] + shown, names.filter { !chosen.contains($0) }.map(\.string))
     }
 }
 

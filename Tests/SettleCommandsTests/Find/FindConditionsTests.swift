@@ -40,6 +40,10 @@ struct FindConditionsTests {
         let (shown, hidden) = FindTable.columns(of: documents, atMost: 2)
         #expect(shown == ["_id", "n", #"x\.y"#])
         #expect(hidden == ["rare", "z"])
+        // The same letter as one character, and as two.
+        let (one, two) = FindTable.columns(of: [["\u{E9}": 1, "e\u{301}": 2]], atMost: 1)
+        #expect(one.map { Array($0.utf8) } == ["_id", "\u{E9}"].map { Array($0.utf8) })
+        #expect(two.map { Array($0.utf8) } == [Array("e\u{301}".utf8)])
         #expect(FieldPath.value(#"x\.y"#, of: documents[1]) == 3)
         #expect(FieldPath.value("a.1.b", of: ["a": [0, ["b": 5]]]) == 5)
         #expect(FieldPath.value("a.b.c", of: ["a": 1]) == nil)
