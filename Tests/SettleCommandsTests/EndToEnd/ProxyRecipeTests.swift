@@ -147,19 +147,21 @@ import Testing
             #expect(try client.status("http://127.0.0.1:\(port)/db", "-X", "PUT") == 201)
         }
         #expect(try client.status("\(url)db/a%2Fb", "-X", "PUT", "-d", "{}") == 201)
+        // Half of the requests in a row would go to a node that hangs or has stopped. On a busy machine the proxy may also
+        // take the other node for one that hangs, but not for long.
+        func isAnswered() throws -> Bool { try (0..<8).allSatisfy { _ in try client.status("\(url)db") == 200 } }
         // A node hangs. Its waiting requests are cut when it is marked down, and the next request goes to the other node.
         kill(one.process.processIdentifier, SIGSTOP)
         let begin = ContinuousClock.now
         for _ in 0..<8 { _ = try client.status("\(url)db", "--max-time", "100") }
         #expect(ContinuousClock.now - begin < .seconds(100))
-        for _ in 0..<8 { #expect(try client.status("\(url)db") == 200) }
+        waitUntil("the other node answers") { try isAnswered() }
         kill(one.process.processIdentifier, SIGCONT)
         // A node stops, and clients don't notice.
         waitUntil { try client.status("http://127.0.0.1:\(one.port)/_up") == 200 }
         kill(two.process.processIdentifier, SIGTERM)
         #expect(two.process.waitForEnd() == 0)
-        waitUntil { try client.status("\(url)db") == 200 }
-        for _ in 0..<8 { #expect(try client.status("\(url)db") == 200) }
+        waitUntil("the remaining node answers") { try isAnswered() }
     }
 
     @Test func `the health check of the image knows whether the server answers`() throws {
