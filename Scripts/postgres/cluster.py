@@ -353,6 +353,9 @@ def main():
             raise Unavailable(f"there is no option {unknown.pop()}" if unknown else "a command belongs to `run`, and only there")
         if verb == "start":
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        else:
+            # A server that has started must not outlive this process, even if the command has not begun.
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         with Room() as room:
             cluster = Cluster(room, **{flag[2:]: True for flag in flags})
             return run(cluster, rest) if verb == "run" else keep(cluster)
