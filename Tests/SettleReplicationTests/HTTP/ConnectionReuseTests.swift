@@ -201,8 +201,9 @@ import Testing
         #expect(response.status == 200 && seen.first == .seconds(60))
         #expect(seen.count == 3 && zip(seen, seen.dropFirst()).allSatisfy { $0 > $1 })
         request.timeout = .zero
-        let error = await #expect(throws: TransportError.self) { [request] in
-            try await HTTPRedirect.follow(request, TransportOptions()) { _ in
+        let late = request
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await HTTPRedirect.follow(late, TransportOptions()) { _ in
                 HTTPResponse(status: 302, headers: ["Location": "/b"])
             }
         }
@@ -353,7 +354,7 @@ import Testing
             sent.withLock { $0.append(request) }
             return HTTPResponse(status: 201)
         }
-        let first = try #require(sent.withLock(\.first))
+        let first = try #require(sent.withLock(\.self).first)
         #expect(first.headers["Content-Encoding"] == (isCompressed ? "gzip" : nil))
         #expect((first.body.length == 100_000) == !isCompressed)
     }
