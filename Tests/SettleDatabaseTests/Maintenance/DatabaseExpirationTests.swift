@@ -36,10 +36,10 @@ import Testing
             let date = Date(timeIntervalSinceNow: 3600)
             for id: DocumentID in ["a", "b", "c"] { try database.add(id) }
             for id: DocumentID in ["a", "b"] { try database.setExpiration(of: id, at: date) }
-            try database.snapshot {
-                #expect(try database.purgeExpired(at: date + 1) == 2)
-                #expect(try database.purgeExpired(at: date + 1) == 0)
+            let purged = try database.snapshot {
+                [try database.purgeExpired(at: date + 1), try database.purgeExpired(at: date + 1)]
             }
+            #expect(purged == [2, 0])
             #expect(try database.documents().map(\.id) == ["c"])
             #expect(try database.expiration(of: "a") == nil)
             #expect(try database.problems() == [])
