@@ -25,7 +25,7 @@ public struct ProcessSharing: Sendable {
     public init() {}
 
     /// The time until which a call that begins now waits.
-    var deadline: ContinuousClock.Instant { .now + patience }
+    var deadline: ContinuousClock.Instant { .now + patience.bounded }
 
     /// The time for which a process keeps its turn even if another one waits.
     static let turn: Duration = .milliseconds(30)

@@ -115,7 +115,7 @@ final class SuspendableEngine: SuspendableStorage {
 
     private func begin() throws -> SQLiteEngine {
         // Nearly all calls find the files open, and do not ask for the time.
-        lazy var deadline = ContinuousClock.now + (sharing?.patience ?? .zero)
+        lazy var deadline = ContinuousClock.now + (sharing?.patience ?? .zero).bounded
         while true {
             let engine: SQLiteEngine? = try state.wait { state -> SQLiteEngine?? in
                 switch state.phase {
@@ -264,7 +264,7 @@ final class SuspendableEngine: SuspendableStorage {
             }
         }
         guard isNeeded else { return }
-        do { try reopen(or: .suspended, until: .now + (sharing?.patience ?? .zero)) } catch is Interrupted {
+        do { try reopen(or: .suspended, until: .now + (sharing?.patience ?? .zero).bounded) } catch is Interrupted {
             throw Self.suspended
         }
     }

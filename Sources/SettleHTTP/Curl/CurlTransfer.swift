@@ -15,7 +15,7 @@ final class CurlTransfer: Sendable {
     init(_ request: HTTPRequest, mailbox: CurlMailbox) {
         self.request = request
         self.mailbox = mailbox
-        deadline = request.timeout.map { ContinuousClock.now + $0 }
+        deadline = request.deadline
         upload = CurlUpload(request.body)
         upload.begin { [weak self] in if let self { mailbox.post(.resume(self)) } }
         body.onRoom { [weak self] in if let self { mailbox.post(.resume(self)) } }

@@ -37,7 +37,7 @@ public struct HTTPRequest: Sendable {
 
 extension HTTPRequest {
     /// The time at which the request times out if it is sent now; `nil` for no limit.
-    var deadline: ContinuousClock.Instant? { timeout.map { ContinuousClock.now + $0 } }
+    var deadline: ContinuousClock.Instant? { timeout.map { ContinuousClock.now + $0.bounded } }
 
     /// The request with the rest of its time, to be sent in the course of another one.
     ///
