@@ -51,7 +51,7 @@ try database.update("p1", as: Contact.self) { $0.fullName = "Ada King" }
 print(try database.document("p1")?["fullName"] ?? .null, try database.document("p1")?["name"] ?? .null)
 // → "Ada King" "Ada King"
 
-// The version before changes the old field alone, and its edit counts.
+// An edit by the previous version of the app.
 try database.update("p1") { $0["name"] = "Ada Byron" }
 print(try database.document("p1", as: Contact.self)?.fullName ?? "")
 // → Ada Byron
