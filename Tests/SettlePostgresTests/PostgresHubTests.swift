@@ -36,7 +36,7 @@ import Testing
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test func `an engine that is released stops no other engine of its database from following`() async throws {
+    @Test func `releasing an engine does not stop the other engines of its database`() async throws {
         let (first, database, name) = try Cluster.newDatabase()
         let second = try Cluster.node()
         let kept = try second.engine(of: name)

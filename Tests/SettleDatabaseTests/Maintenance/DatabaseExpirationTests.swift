@@ -29,9 +29,7 @@ import Testing
     }
 
     @Test(arguments: Kinds.all)
-    func `expired documents are purged inside of a snapshot, too, which may still show them`(
-        kind: DatabaseKind
-    ) throws {
+    func `expired documents are purged once inside a snapshot`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let date = Date(timeIntervalSinceNow: 3600)
             for id: DocumentID in ["a", "b", "c"] { try database.add(id) }
@@ -92,7 +90,8 @@ import Testing
         waitUntil("it is purged") { try database.tree(of: "a") == nil }
     }
 
-    @Test(.timeLimit(.minutes(5))) func `a date is kept after the clock was put forward past the one set before`() {
+    @Test(.timeLimit(.minutes(5)))
+    func `the timer fires for a new date after the clock was set forward past the old one`() {
         let (timer, fired) = (ExpirationTimer(), Log<String>())
         let year: Int64 = 365 * 86_400_000
         timer.set(for: 3_600_000, now: 0) { fired.add("before") }

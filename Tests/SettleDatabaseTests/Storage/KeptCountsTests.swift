@@ -209,7 +209,7 @@ import Testing
         "UPDATE sequence_counts SET documents = -9223372036854775808 WHERE level = -1",
         "DELETE FROM sequence_counts WHERE level = -1",
     ])
-    func `counts that no file can have are no crash, and compaction makes them anew`(damage: String) throws {
+    func `impossible counts don't crash, and compaction computes them again`(damage: String) throws {
         let folder = try TemporaryFolder()
         let path = folder.path("a.sqlite")
         func open() throws -> SQLiteEngine { try SQLiteEngine(path: path, durability: .normal, cacheBytes: 1 << 20) }
@@ -238,9 +238,7 @@ import Testing
         "UPDATE sequence_counts SET documents = 9223372036854775807 WHERE level >= 0",
         "UPDATE id_counts SET plain = 9223372036854775807", "DELETE FROM sequence_counts WHERE level = -1",
     ])
-    func `sums of which several are no number of documents stop neither a check, nor a read, nor a write`(
-        damage: String
-    ) throws {
+    func `several impossible sums stop neither a check, nor a read, nor a write`(damage: String) throws {
         let folder = try TemporaryFolder()
         let path = folder.path("a.sqlite")
         let sound = try Self.engine(path)

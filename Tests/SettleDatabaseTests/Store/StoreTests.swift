@@ -62,7 +62,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }
 
-    @Test func `a folder without the suffix is removed while a database of the same name is`() throws {
+    @Test func `removing a folder without a suffix leaves a database of that name that is being removed`() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(
             atPath: folder("a.settle.deleted"), withIntermediateDirectories: true)

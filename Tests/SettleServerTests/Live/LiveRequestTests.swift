@@ -38,7 +38,7 @@ import Testing
         #expect(String(decoding: body, as: UTF8.self).contains(#""id":"x/y%""#))
     }
 
-    @Test func `bytes in a path that are not UTF-8 are no name`() throws {
+    @Test func `a path with bytes that are not UTF-8 is refused`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         func put(_ name: [UInt8]) throws -> String {

@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: ["_replicator", "team/_replicator"])
-    func `a member can't replace the paused replications, which a local document has`(name: String) throws {
+    func `a member can't overwrite the local document with the paused replications`(name: String) throws {
         let client = try RouterClient.with(users: ["anna": []])
         let path = "/" + name.replacing("/", with: "%2F")
         #expect(try client.send("PUT", path).status == 201)
