@@ -22,8 +22,8 @@ struct DatabaseFiles: Sendable {
 
     /// The absolute path in a spelling that stays the same when the database is created or removed.
     ///
-    /// Only in the path of an existing file does Foundation follow links before `..`, and shorten Apple's
-    /// `/private/var` to `/var`. So the existing part of such a path is standardized by itself.
+    /// Foundation follows links before `..`, and shortens Apple's `/private/var` to `/var`, only in the path of an
+    /// existing file. So the existing part of a path is standardized by itself.
     private static func standardized(_ path: String) -> String {
         func spelled(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
         #if canImport(Darwin)
@@ -95,15 +95,15 @@ struct DatabaseFiles: Sendable {
     /// The suffix of the folder's name while it is being removed.
     static let doomedSuffix = ".deleted"
 
-    /// The most bytes of a name in a file system.
-    private static let longestName = 255
+    /// The maximum length of a file's name in bytes.
+    private static let maximumNameLength = 255
 
     /// The folder's path while it is being removed: `NAME.settle.deleted`. The name is a random one if that would be
     /// too long, and for a folder without `.settle`: its `NAME.deleted` may be another database, and its
     /// `NAME.settle.deleted` one that is being removed at the same time.
     private func doomedFolder() -> String {
         let doomed = name + Self.doomedSuffix
-        let isFree = name.hasSuffix(DocumentStore.suffix) && doomed.utf8.count <= Self.longestName
+        let isFree = name.hasSuffix(DocumentStore.suffix) && doomed.utf8.count <= Self.maximumNameLength
         let random = SecureRandom.hexadecimal(bytes: 16) + DocumentStore.suffix + Self.doomedSuffix
         return String(folder.dropLast(name.count)) + (isFree ? doomed : random)
     }

@@ -35,11 +35,11 @@ struct PostgresNodeTests {
         let (idle, _) = try pool.borrow()
         pool.giveBack(idle, generation)
         #expect(pool.load.idle == 1)
-        #expect(pool.isNewest("FFFFFFFF"))
+        #expect(pool.adopt(timeline: "FFFFFFFF"))
         #expect(pool.load.idle == 0 && pool.generation > generation)
         pool.giveBack(lent, generation)
         #expect(pool.load.idle == 0 && pool.load.lent == 0)
-        #expect(!pool.isNewest("00000001"))
+        #expect(!pool.adopt(timeline: "00000001"))
     }
 
     @Test func `a refused connection waits for one of the node's own, and attempts are few`() throws {

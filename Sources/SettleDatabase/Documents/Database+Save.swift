@@ -213,7 +213,7 @@ extension Database {
         }
     }
 
-    /// The state of a document that a failed write was in conflict with.
+    /// The state of a document that conflicts with a failed write.
     ///
     /// It may be the state of another writer of the same commit, which readers don't see before that commit. A snapshot
     /// of the caller never shows it. So it is read in a write.

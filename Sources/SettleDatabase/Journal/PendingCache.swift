@@ -88,11 +88,13 @@ final class PendingCache: Sendable {
 
     /// The number for the next entry. Each is assigned only once while the database is open.
     ///
-    /// - Throws: ``DatabaseError`` with code `corrupt` if there is none.
+    /// - Throws: ``DatabaseError`` with code `corrupt` if the newest number is the highest one.
     func nextNumber(for id: DocumentID) throws -> Int64 {
         try state.withLock { state in
             let (number, isPastEnd) = state.lastNumber.addingReportingOverflow(1)
-            guard !isPastEnd else { throw DatabaseError(.corrupt, "the number of an operation is past all numbers") }
+            guard !isPastEnd else {
+                throw DatabaseError(.corrupt, "the number of the newest operation is out of range")
+            }
             state.lastNumber = number
             state.given.append((id, number))
             return number

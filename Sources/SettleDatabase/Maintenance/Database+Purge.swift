@@ -168,11 +168,11 @@ package enum PurgeLog {
 
     /// The number after the one in a setting.
     ///
-    /// - Throws: ``DatabaseError`` with code `corrupt` if there is none.
+    /// - Throws: ``DatabaseError`` with code `corrupt` if the stored number is the highest one.
     private static func next(_ setting: String, _ writer: any StorageWriter) throws -> Int64 {
         let count = try writer.setting(setting).flatMap { Int64($0) } ?? 0
         let (number, isPastEnd) = count.addingReportingOverflow(1)
-        guard !isPastEnd else { throw DatabaseError(.corrupt, "the number of purges is past all numbers") }
+        guard !isPastEnd else { throw DatabaseError(.corrupt, "the count of purges is out of range") }
         return number
     }
 

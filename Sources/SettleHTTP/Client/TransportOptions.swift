@@ -36,7 +36,7 @@ public struct TransportOptions: Sendable {
     /// Creates options with the defaults.
     public init() {}
 
-    /// The maximum number of connections to one host and port, within numbers that a client can calculate with.
+    /// The maximum number of connections to one host and port, limited to a range in which arithmetic can't overflow.
     var connections: Int { min(max(connectionsPerHost, 1), 1 << 20) }
 }
 

@@ -39,7 +39,7 @@ extension HTTPRequest {
     /// The time at which the request times out if it is sent now; `nil` for no limit.
     var deadline: ContinuousClock.Instant? { timeout.map { ContinuousClock.now + $0.bounded } }
 
-    /// The request with the rest of its time, to be sent in the course of another one.
+    /// A copy that times out at the deadline of the request that it belongs to, such as the one that was redirected.
     ///
     /// - Parameter deadline: The time at which that request times out; `nil` for no limit.
     /// - Returns: The request.

@@ -233,8 +233,7 @@ extension ForeignImporter {
         { return false }
     }
 
-    /// What the mark of an import says besides its sequence and its report: the source, and how it is taken; `nil` if
-    /// the source has no identity.
+    /// The source and the options of an import, as its mark stores them; `nil` if the source has no identity.
     private var place: JSONObject? {
         guard let identity = reader.identity else { return nil }
         return [

@@ -1,6 +1,6 @@
 public import SettleCore
 
-/// What an import took, and what it did not take. One that went on where an earlier one ended reports what both took.
+/// The result of an import: what it took and what it did not. A continued import reports both of its parts.
 public struct ImportReport: Sendable {
     /// A part of a document that was not taken.
     public struct Fault: Sendable, Equatable {

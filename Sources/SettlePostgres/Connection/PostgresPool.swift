@@ -291,7 +291,7 @@ final class PostgresPool: Sendable {
         do {
             let results = try connection.run([PostgresCall(.setUp), PostgresCall(.format)])
             try check(results[1])
-            return isNewest(results[1].text(0, 2)) ? connection : nil
+            return adopt(timeline: results[1].text(0, 2)) ? connection : nil
         } catch let failure as PostgresFailure { throw failure.error }
     }
 
@@ -330,9 +330,11 @@ final class PostgresPool: Sendable {
             """)
     }
 
-    /// Whether no newer timeline is known. If this one is newer than the known one, connections of older timelines are
-    /// no longer used.
-    func isNewest(_ timeline: String) -> Bool {
+    /// Records a connection's timeline. If it is newer than the known one, connections with an older timeline are no
+    /// longer used.
+    ///
+    /// - Returns: Whether the timeline is the newest one known.
+    func adopt(timeline: String) -> Bool {
         raise(timeline)
         return state.withLock { $0.timeline == timeline }
     }

@@ -51,7 +51,7 @@ public struct BatchLimits: Sendable, Hashable {
     /// Creates limits with the defaults.
     public init() {}
 
-    /// The limits within numbers that a flow can calculate with, at least 1.
+    /// The limits, at least 1 and low enough that arithmetic can't overflow.
     var bounded: BatchLimits {
         func number(_ limit: Int) -> Int { min(max(limit, 1), 1 << 30) }
         var copy = self

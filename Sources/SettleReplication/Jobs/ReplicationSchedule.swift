@@ -165,7 +165,7 @@ struct ReplicationSchedule: Sendable {
 extension ReplicationSchedule {
     /// The maximum time that a run that has done nothing yet may occupy room while other jobs wait.
     private static var patience: Duration { .seconds(60) }
-    /// The time after which an interrupted run ends the row of failures before it, as in CouchDB.
+    /// The time after which an interrupted run resets the failure count, as in CouchDB.
     private static var health: Duration { .seconds(120) }
 
     /// Starts waiting jobs while there is room. If some have to wait, asks for the end of a turn.

@@ -181,7 +181,8 @@ struct MobileRevision {
     /// The answer to a request for the revision, with the contents of its blobs.
     ///
     /// A revision with other members whose names are reserved is refused, as Settle's server refuses it in a push.
-    /// Without them it would be another content under the same id, and the next edit would remove them at the server.
+    /// Without these members, the same revision id would have another content, and the next edit would remove them at
+    /// the server.
     ///
     /// - Throws: ``PeerError`` if a content can't be fetched; `JSONError`, ``WireFault`` or ``RevisionTreeError`` for a
     ///   message that is not a revision.

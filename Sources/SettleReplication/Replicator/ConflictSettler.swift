@@ -17,7 +17,7 @@ struct ConflictSettler: Sendable {
     /// The answers of a server of Couchbase Mobile's protocol about waiting conflicts, so that it is asked once per
     /// page; see ``FormerStates/forget(_:)``. An inner `nil` is an answer too.
     private let asked = Guarded<[DocumentID: FormerState?]>([:])
-    /// Whether the run is to end, so that nothing waits for a suspended database.
+    /// Whether the run is about to end. Then nothing waits for a suspended database.
     private let isEnding: @Sendable () -> Bool
 
     /// Creates a settler if the replication is a pull into a database of this process; otherwise there is nothing
@@ -60,7 +60,7 @@ struct ConflictSettler: Sendable {
         while true {
             do { return .success(try await body()) } catch let error as DatabaseError {
                 guard !isEnding(), (try? await database.waitsOut(error)) == true else { return .failure(error) }
-            } catch { return .failure(DatabaseError(.closed, "the conflict was not settled", cause: error)) }
+            } catch { return .failure(DatabaseError(.closed, "the work on conflicts has failed", cause: error)) }
         }
     }
 

@@ -268,7 +268,7 @@ struct ReplicationRun: Sendable {
 }
 
 extension PeerOperations {
-    /// The reason why a replication ends whose database in this process was closed.
+    /// The error of a replication whose database in this process was closed.
     var wasClosed: PeerError { PeerError(DatabaseError(.closed, "the database was closed"), of: name) }
 }
 

@@ -29,7 +29,7 @@ public struct ScriptOptions: Sendable {
         workers = max(processorCount(), 2)
     }
 
-    /// The options with the nearest numbers that a pool can calculate with.
+    /// The options, limited to ranges in which arithmetic can't overflow.
     var bounded: ScriptOptions {
         var copy = self
         copy.timeLimit = min(max(timeLimit, 1), 86_400_000)

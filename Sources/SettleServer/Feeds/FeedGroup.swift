@@ -123,7 +123,7 @@ struct FeedGroup: Sendable {
         return current
     }
 
-    /// So many places may belong to feeds that have left.
+    /// The number of places of feeds that have left that is always allowed.
     private static let fewPlaces = 64
 
     /// Removes and returns the wake-ups of feeds with unread rows, longest waiting first.
@@ -194,7 +194,7 @@ struct FeedKind: Hashable, Sendable {
         keepsNumbers = query.documents.keepsNumbers
     }
 
-    /// Whether there are only a few kinds like this one, because no filter with content of a request tells them apart.
+    /// Whether only a few kinds of this form exist, because its filter has no content from a request.
     var isOneOfFew: Bool {
         switch filter {
         case .all, .design: true

@@ -102,8 +102,8 @@ final class FeedHub: Sendable {
         return place
     }
 
-    /// Removes a feed, and with the last feed of a kind the kind, if clients can ask for any number of such kinds.
-    /// Other kinds are kept for the next requests.
+    /// Removes a feed. If it was the last one of its kind, and clients can request any number of such kinds, the kind
+    /// is removed too. Other kinds are kept for the next requests.
     func leave(_ place: Place) {
         let ended = state.withLock { state -> FeedGroup? in
             state.groups[place.group]?.leave(place.number)

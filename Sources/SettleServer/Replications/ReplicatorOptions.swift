@@ -30,7 +30,7 @@ public struct ReplicatorOptions: Sendable {
     /// The time after which a continuous replication makes room for a waiting one; 60 seconds by default.
     public var turn: Duration = .seconds(60)
     /// The time after which a failed replication is tried again; 5 seconds by default. It doubles with each
-    /// consecutive failure. A run that reached both sides for two minutes begins the count anew.
+    /// consecutive failure. A run that reached both sides for two minutes resets the count.
     public var retryDelay: Duration = .seconds(5)
     /// The maximum time between two tries; an hour by default.
     public var longestRetryDelay: Duration = .seconds(3600)

@@ -134,15 +134,15 @@ struct UserDocumentRules: Sendable {
 
 /// Reading user documents and documents of replications by users who don't own them.
 enum UserDocumentEndpoints {
-    /// `GET /_users/{doc}` shows a user who has no other rights only the public members, and of the own document only
-    /// revisions that were not edited since. Other documents are shown unchanged.
+    /// `GET /_users/{doc}` shows users without other rights only the public members of other users' documents, and only
+    /// the leaf revisions of their own. Other documents are shown unchanged.
     static let read: Endpoint = .read { context in
         if let other = try readOther(context) { return other }
         guard context.parameter("db") == "_users", try !context.sources.security(of: "_users").isAdmin(context.user)
         else { return try DocumentEndpoints.read(context) }
         let (lookup, id) = (DocumentLookup(source: try context.source()), DocumentID(unchecked: context.documentID))
         if isOwn(context) {
-            // An edited revision may have the hash of another person's password, who had the name before.
+            // An older revision may contain the password hash of a former user of the same name.
             let shown = try named(of: id, lookup, context)
             guard shown.allSatisfy({ $0.record.tree[$0.revision]?.isLeaf == true }) else { throw HTTPError.missing }
             return try DocumentEndpoints.read(context)

@@ -9,8 +9,10 @@ public import SettleQuery
 ///
 /// A query is a value; each method returns a new one. An index is chosen by CouchDB's rules (see
 /// `Database.createIndex(on:name:designDocument:partialFilter:)` and `Database.explain(_:)`); if none fits, all
-/// documents are scanned. If no index has the order, a limited number of documents is sorted in memory. The same
-/// documents are found with and without an index.
+/// documents are scanned. If no index has the order, a limited number of documents is sorted in memory.
+///
+/// Without a limit, a query finds the same documents with and without an index. Only the order of documents with equal
+/// values depends on the index, and so does the choice among them if there is a limit.
 ///
 /// `DocumentQuery<JSONValue>` returns documents as JSON. Design documents are never found. A database may contain
 /// documents of many kinds: a model that names its type (``DocumentModel/documentType``) finds only documents of
