@@ -78,8 +78,10 @@ extension OfflineSession {
     /// The server's state on which an operation is sent.
     private struct Base {
         var history: RevisionHistory?
-        /// The attachments that the server is known to have in that state.
+        /// The attachments that the server is known to have in that state. Their contents are not sent.
         var attachments: [DocumentAttachment] = []
+        /// The attachments that the server must still have for a merge.
+        var expected: [DocumentAttachment] = []
     }
 
     /// Sends an operation, after getting the document's final id from the server if needed.
@@ -165,16 +167,23 @@ extension OfflineSession {
     /// The server's state on which an operation is based: one that the user has seen and decided on, or the newest
     /// ancestor that the server is known to have.
     private func base(of entry: JournalEntry) async throws -> Base {
+        let known = try await knownBase(of: entry)
         if let seen = records.seen[entry.documentID], seen.number == entry.number {
             // That state may lack attachments of the known ancestor, so the contents of all are sent.
-            return Base(history: seen.history)
+            return Base(history: seen.history, expected: known.expected)
         }
-        return try await database.perform { database in
+        return known
+    }
+
+    /// The newest ancestor of an operation's revision that the server is known to have.
+    private func knownBase(of entry: JournalEntry) async throws -> Base {
+        try await database.perform { database in
             guard let tree = try database.tree(of: entry.documentID) else { return Base() }
             let shared = tree.history(of: entry.revision)?.revisions.first { tree[$0]?.isShared == true }
             let known = try shared.flatMap { try database.document(entry.documentID, revision: $0) }
             guard entry.old != nil, let shared, tree[shared]?.isDeleted == false else { return Base() }
-            return Base(history: tree.history(of: shared), attachments: known?.attachments ?? [])
+            let attachments = known?.attachments ?? []
+            return Base(history: tree.history(of: shared), attachments: attachments, expected: attachments)
         }
     }
 
@@ -246,7 +255,7 @@ extension OfflineSession {
             }
             members[name] = after[name]
         }
-        guard state.hasAttachments(base.attachments), let body = try? DocumentBody(.object(members)) else { return nil }
+        guard state.hasAttachments(base.expected), let body = try? DocumentBody(.object(members)) else { return nil }
         var edit = edit
         edit.body = body
         edit.base = state.history?.revision

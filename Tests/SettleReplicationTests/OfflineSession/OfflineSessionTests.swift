@@ -395,6 +395,33 @@ import Testing
         #expect(try world.database.content(of: kept) == [1, 2, 3])
     }
 
+    // SEMANTICS 177, 183
+    @Test(arguments: ServerKind.all)
+    func `by the switch, a decision on a document with an attachment is merged with changes of other members`(
+        kind: ServerKind
+    ) async throws {
+        let world = try await OfflineWorld(kind) { $0.acceptance = .unchangedAttributes }
+        try await world.begin()
+        var document = try #require(try world.database.document("1"))
+        document.attach(try world.database.makeAttachment("a.bin", content: [1, 2, 3]))
+        try world.database.save(document, onConflict: .fail)
+        #expect(try await world.session.goOnline().state == .online)
+        await world.session.goOffline()
+        try world.set("1", "name", "mine")
+        let stubs = try #require(try await world.remote.json("GET", "1").json["_attachments"])
+        try await world.write("1", ["name": "theirs", "updatedat": "9:01", "_attachments": stubs])
+        #expect(try await world.session.goOnline().state == .syncFailed)
+        try await world.session.replace(with: ["name": "theirs", "size": "L", "updatedat": "9:00"])
+        try await world.write("1", ["name": "theirs", "count": 7, "updatedat": "9:02", "_attachments": stubs])
+        world.time(9, 10)
+        #expect(try await world.session.goOnline().state == .online)
+        #expect(try await world.server() == ["1 theirs 9:10 false"])
+        let merged = try #require(try world.database.document("1"))
+        #expect(merged["count"] == 7 && merged["size"] == "L")
+        let kept = try #require(merged.attachments.first)
+        #expect(try world.database.content(of: kept) == [1, 2, 3])
+    }
+
     @Test func `a session remembers its decisions after a restart`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
