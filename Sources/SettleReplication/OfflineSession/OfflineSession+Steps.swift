@@ -68,7 +68,7 @@ extension OfflineSession {
             return
         }
         let local = RevisionContent(body: try made.body(), attachments: made.attachments).withoutClocks
-        guard unstamped(local.body) == unstamped(body), state.hasAttachments(local.attachments) else { return }
+        guard unstamped(local.body) == unstamped(body), state.canResult(from: local.attachments) else { return }
         _ = try journal.revise(
             sent.number, of: sent.id, to: RevisionContent(body: body, attachments: local.attachments), isKept: false,
             onto: ReplicatedRevision(
@@ -230,7 +230,7 @@ extension OfflineSession {
         guard let body = state.body, let history = state.history else { return false }
         let parent = history.revisions.dropFirst().first
         return parent == edit.base && unstamped(body) == unstamped(edit.body)
-            && state.hasAttachments(entry.new?.attachments ?? [])
+            && state.canResult(from: entry.new?.attachments ?? [])
     }
 
     private func unstamped(_ body: DocumentBody) -> JSONValue {

@@ -106,6 +106,27 @@ import Testing
         #expect(try world.history() == [])
     }
 
+    @Test(arguments: ServerKind.all, ["text/plain", "application/octet-stream"])
+    func `an operation with an attachment whose answer was lost is no conflict`(
+        kind: ServerKind, type: String
+    ) async throws {
+        let world = try await OfflineWorld(kind)
+        try await world.begin()
+        let client = BrokenClient(DefaultTransport())
+        let session = try session(world, client)
+        var document = try #require(try world.database.document("1"))
+        let content = Array("compress me ".utf8) + Array(repeating: 65, count: 500)
+        document.attach(try world.database.makeAttachment("a", contentType: type, content: content))
+        try world.database.save(document, onConflict: .fail)
+        client.losesAnswers = true
+        #expect(try await session.goOnline().state == .offline)
+        client.losesAnswers = false
+        #expect(try await session.goOnline().state == .online)
+        #expect(try world.history() == [])
+        let kept = try #require(try world.database.document("1")?.attachments.first)
+        #expect(try world.database.content(of: kept) == content)
+    }
+
     @Test(arguments: ServerKind.all)
     func `a document that is deleted after the answer to its creation was lost is deleted on the server, too`(
         kind: ServerKind

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleCore
 import SettleDatabase
 import SettleHTTP
 import SettleServer
@@ -480,6 +481,27 @@ import Testing
         for await status in statuses where status.state == .online { break }
         #expect(try world.history() == [])
         await session.stop()
+    }
+
+    @Test func `a compressed attachment can be the sent one though another compressor gives another digest`() throws {
+        let database = try Database.inMemory()
+        defer { database.close() }
+        let content: [UInt8] = Array(repeating: 65, count: 100)
+        let (plain, binary) = ("text/plain", "application/octet-stream")
+        let text = try database.makeAttachment("a", contentType: plain, content: content)
+        let bytes = try database.makeAttachment("a", contentType: binary, content: content)
+        func state(_ type: String, length: Int64, encoding: String? = nil) -> OfflineServer.State {
+            let found = WireAttachment(
+                "a", contentType: type, digest: "md5-other", length: length, encoding: encoding, content: .stub)
+            return OfflineServer.State(attachments: [found])
+        }
+        #expect(state(plain, length: 100, encoding: "gzip").canResult(from: [text]))
+        #expect(state(plain, length: 100).canResult(from: [text]))
+        #expect(!state(plain, length: 101, encoding: "gzip").canResult(from: [text]))
+        #expect(state(binary, length: 100, encoding: "gzip").canResult(from: [bytes]))
+        #expect(!state(binary, length: 100).canResult(from: [bytes]))
+        // A merge must not take another content of the same length for the known one.
+        #expect(!state(plain, length: 100, encoding: "gzip").hasAttachments([text]))
     }
 
     @Test func `states of documents whose ids look the same are kept apart`() {
