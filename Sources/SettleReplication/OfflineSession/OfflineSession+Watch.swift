@@ -32,14 +32,14 @@ extension OfflineSession {
     private func watch() async {
         let seen = bell.position
         switch status.state {
-        case .synchronizing, .syncFailed: await bell.wait(after: seen)
-        case .offline where wantsOffline: await bell.wait(after: seen)
+        case .synchronizing, .syncFailed: await waitForRingOrClose(after: seen)
+        case .offline where wantsOffline: await waitForRingOrClose(after: seen)
         case .offline:
             failures.withLock { $0 += 1 }
             let delay = options.retry.delay(
                 after: failures.withLock { $0 }, jitter: .random(in: 0...1), retryAfter: status.error?.retryAfter)
-            await bell.wait(after: seen, until: .now + delay)
-            if Task.isCancelled { return }
+            await waitForRingOrClose(after: seen, until: .now + delay)
+            if Task.isCancelled || database.isClosed { return }
             do {
                 _ = try await server.time()
                 try await handle(.reachable)
@@ -53,6 +53,16 @@ extension OfflineSession {
             } catch { return }
         case .online:
             if let event = await nextEvent(seen) { _ = try? await handle(event) }
+        }
+    }
+
+    /// Waits until the bell has rung beyond a position, the deadline has passed, or the database is closed.
+    private func waitForRingOrClose(after seen: Int64, until deadline: ContinuousClock.Instant? = nil) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [bell] in _ = await bell.wait(after: seen, until: deadline) }
+            group.addTask { [database] in await database.waitForClose() }
+            await group.next()
+            group.cancelAll()
         }
     }
 

@@ -130,6 +130,25 @@ import Testing
         await session.stop()
     }
 
+    @Test(arguments: [OfflineState.offline, .syncFailed])
+    func `a session that waits for a call ends its work when its database is closed`(state: OfflineState) async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        if state == .offline {
+            await world.session.goOffline()
+        } else {
+            try await world.write("1", ["name": "theirs", "updatedat": "9:01"])
+            try world.set("1", "name", "mine")
+            try await world.session.goOnline()
+        }
+        #expect(world.session.status.state == state)
+        world.session.start()
+        await eventually("it waits for a call") { world.session.bell.waiterCount == 1 }
+        world.database.close()
+        await eventually("it has ended") { world.session.bell.waiterCount == 0 }
+        await world.session.stop()
+    }
+
     @Test func `a listener that comes during a change gets it, or begins with it`() async throws {
         let world = try await OfflineWorld(.settle)
         for _ in 0..<200 {
