@@ -116,6 +116,10 @@ extension Journal {
         }
     }
 
+    /// Gives no later operation a number up to this one. A session keeps numbers of operations, which may have been
+    /// undone before the database was opened.
+    package func reserveNumbers(through number: Int64) { cache.reserveNumbers(through: number) }
+
     private func rewritten(_ given: JournalEntry, _ references: (JSONValue) -> JSONValue) throws -> JournalEntry {
         var entry = given
         entry.old = try entry.old.map { try Self.rewritten($0, references) }

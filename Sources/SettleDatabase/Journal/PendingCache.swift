@@ -101,6 +101,11 @@ final class PendingCache: Sendable {
         }
     }
 
+    /// Assigns no number up to this one to a later entry.
+    func reserveNumbers(through number: Int64) {
+        state.withLock { $0.lastNumber = max($0.lastNumber, number) }
+    }
+
     /// A document's entries in their stored form: the committed ones, and those of writes that are not committed
     /// yet. The cache makes an index of the table unnecessary, so a save writes one page less.
     func stored(of id: DocumentID, in reader: any StorageReader) throws -> [StoredJournalEntry] {

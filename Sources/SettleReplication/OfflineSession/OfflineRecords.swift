@@ -37,6 +37,8 @@ struct OfflineRecords: Sendable {
     /// The create that was sent and neither accepted nor refused. If its response was lost, the server has the
     /// document.
     var sentCreate: SentCreate?
+    /// The highest number of an operation in these records.
+    var lastNumber: Int64 { max(seen.values.map(\.number).max() ?? 0, sentCreate?.number ?? 0) }
 
     init() {}
 

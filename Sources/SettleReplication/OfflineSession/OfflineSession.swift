@@ -76,6 +76,8 @@ public final class OfflineSession: Sendable {
         self.options = options
         recordsID = try DocumentID(validating: "_local/offline-session-" + PercentCoding.encode(server.name))
         let records = try database.localDocument(recordsID).map { OfflineRecords($0.body.json) } ?? OfflineRecords()
+        // A new operation must not be taken for one that was undone.
+        journal.reserveNumbers(through: records.lastNumber)
         let machine = OfflineMachine(
             fetchesAfterPush: options.fetchesAfterPush, lastSyncDate: records.lastSyncDate,
             isOnline: options.startsOnline)

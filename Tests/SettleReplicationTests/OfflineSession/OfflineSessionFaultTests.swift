@@ -3,6 +3,7 @@ import SettleDatabase
 import SettleHTTP
 import SettlePlatform
 import SettleReplication
+import SettleTesting
 import Testing
 
 /// Failures between a session, its server and its database.
@@ -171,6 +172,33 @@ import Testing
         #expect(try await world.server() == ["1 item1 9:00 false"])
         #expect(try world.client() == ["1 item1 9:00"])
         #expect(try world.history() == [])
+    }
+
+    @Test func `after a restart, a new document is not taken for the undone one whose answer was lost`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        let client = BrokenClient(DefaultTransport())
+        let peer = try CouchDBPeer(world.url, client: client)
+        let folder = try TemporaryFolder()
+        var options = DatabaseOptions()
+        options.journal = true
+        let first = try Database.openOrCreate(folder("notes.settle"), options: options)
+        defer { first.close() }
+        let session = try OfflineSession(first, server: peer)
+        try first.save(Document(id: "2", body: ["name": "first"]), onConflict: .fail)
+        client.losesAnswers = true
+        #expect(try await session.goOnline().state == .offline)
+        client.losesAnswers = false
+        #expect(try await world.server() == ["1 item1 9:00 false", "2 first - false"])
+        try await session.revert("2")
+        first.close()
+        let second = try Database.openOrCreate(folder("notes.settle"), options: options)
+        defer { second.close() }
+        let again = try OfflineSession(second, server: peer)
+        try second.save(Document(id: "2", body: ["name": "second"]), onConflict: .fail)
+        #expect(try await again.goOnline().state == .online)
+        #expect(try await world.server() == ["1 item1 9:00 false", "2 second - false"])
+        #expect(try second.journal?.history().isEmpty == true)
     }
 
     @Test func `a refused document that is deleted here is not sent again`() async throws {
