@@ -46,7 +46,7 @@ final class FolderRecord: ServerRecord {
         }
         let temporary = whole + ".new"
         // A process that was killed may have left one that others can read.
-        unlink(temporary)
+        try removeIfThere(temporary)
         do {
             let file = try FileHandleWriter(path: temporary)
             try bytes.withUnsafeBytes { try file.write($0) }
