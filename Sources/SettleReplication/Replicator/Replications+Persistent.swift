@@ -97,8 +97,10 @@ extension Replications {
             recordStored(replicator, as: name)
             replicator.start()
             // A call that paused or removed it just before did not find it running.
-            if [nil, .paused].contains(try await database.storedState(of: name)) {
+            let state = try await database.storedState(of: name)
+            if state == nil || state == .paused {
                 await replicator.stop()
+                if state == nil { recordRemoval { $0 == name } }
                 continue
             }
             started.append(replicator)
