@@ -221,10 +221,16 @@ final class RenewedSecret: Sendable {
         let result: Result<Secret, any Error>
         do { result = .success(try await make()) } catch { result = .failure(error) }
         let waiting = state.withLock { state -> [Promise<Result<Secret, any Error>>] in
-            // Without a waiting request it was cancelled, and another renewal may be in progress.
-            guard state.renewal == number, state.making != nil else { return [] }
+            // If it was cancelled, another renewal may be in progress.
+            guard state.renewal == number else { return [] }
+            let made = try? result.get()
+            guard state.making != nil else {
+                // It has succeeded although no request waits; the next one can use the secret.
+                if let made, state.secret.map(isFresh) != true { state.secret = made }
+                return []
+            }
             state.making = nil
-            state.secret = try? result.get()
+            state.secret = made
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }

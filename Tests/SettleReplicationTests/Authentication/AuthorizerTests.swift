@@ -92,6 +92,25 @@ import Testing
         #expect(try await second.value == "token-1")
     }
 
+    @Test func `a token that comes after its request was cancelled is used by the next one`() async throws {
+        let credentials = ReplicationCredentials.bearer {
+            // A source that succeeds although it was cancelled.
+            try? await waitForCancellation()
+            return "token"
+        }
+        let url = try HTTPURL(Self.url)
+        let authorizer = Authorizer(credentials, server: url, client: NoNetwork())
+        // Nothing reports that the token is kept.
+        await eventually("the token is used") {
+            let next = Task {
+                var request = HTTPRequest("GET", url)
+                return try await authorizer.authorize(&request)
+            }
+            next.cancel()
+            return (try? await next.value) == "token"
+        }
+    }
+
     @Test(
         arguments: [
             ("AuthSession=abc; Version=1; Max-Age=600; Path=/", 1600), ("AuthSession=abc; HttpOnly", nil),
