@@ -30,7 +30,7 @@ struct ReplicationSchedule: Sendable {
     /// The way a run has ended.
     enum Ending: Sendable {
         case completed, failed
-        /// It has failed although both peers could be reached.
+        /// It has failed after it had checked changes, or with a permanent error, such as the refusal of a peer.
         case interrupted
     }
 
@@ -165,7 +165,8 @@ struct ReplicationSchedule: Sendable {
 extension ReplicationSchedule {
     /// The maximum time that a run that has done nothing yet may occupy room while other jobs wait.
     private static var patience: Duration { .seconds(60) }
-    /// The time after which an interrupted run resets the failure count, as in CouchDB.
+    /// The time after which an interrupted run resets the failure count, as in CouchDB. It counts from the start, also
+    /// while a peer can't be reached.
     private static var health: Duration { .seconds(120) }
 
     /// Starts waiting jobs while there is room. If some have to wait, asks for the end of a turn.

@@ -121,7 +121,7 @@ import Testing
         #expect(second - begin >= BusyClient.delay)
     }
 
-    @Test func `a run that reached its peers for two minutes resets the failure count`() {
+    @Test func `an interrupted run of two minutes resets the failure count`() {
         var schedule = schedule(room: 1, jobs: 1)
         let endings: [(ReplicationSchedule.Ending, seconds: Int, failures: Int)] = [
             (.failed, 0, 1), (.interrupted, 119, 2), (.failed, 120, 3), (.interrupted, 120, 1), (.failed, 0, 2),
