@@ -264,13 +264,10 @@ extension Database {
     /// - Returns: Whether to try again; `false` if the database was closed or the task was cancelled.
     /// - Throws: The error, if it is permanent.
     package func waitsOut(_ error: DatabaseError) async throws -> Bool {
-        switch error.code {
-        case .closed: return false
-        case .suspended, .inUse:
-            try? await Task.sleep(for: .milliseconds(100))
-            return !Task.isCancelled
-        default: throw error
-        }
+        if error.code == .closed { return false }
+        guard error.isPassing else { throw error }
+        try? await Task.sleep(for: .milliseconds(100))
+        return !Task.isCancelled
     }
 
     /// Calls a closure, and again as long as ``waitsOut(_:)`` says that it will work later.

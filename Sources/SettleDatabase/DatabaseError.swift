@@ -17,6 +17,9 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
+    /// Whether the same call works later, because the database is suspended, or in use by another process.
+    package var isPassing: Bool { code == .suspended || code == .inUse }
+
     /// The code, the message and the cause in one line. If the message already contains the cause, it is not
     /// repeated.
     public var description: String { "\(code): \(message)" + Self.text(of: cause, after: message) }

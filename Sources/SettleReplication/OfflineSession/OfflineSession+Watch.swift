@@ -45,7 +45,7 @@ extension OfflineSession {
                 try await handle(.reachable)
             } catch let error as DatabaseError {
                 // A suspended or busy database is tried again.
-                guard error.code != .suspended, error.code != .inUse else { return }
+                guard !error.isPassing else { return }
                 database.log(.error, .replication, "an offline session could not go on: \(error)", database.logMetadata)
             } catch let error as PeerError where !error.isTransient {
                 // The server can be reached; the synchronization shows what it refuses.

@@ -105,10 +105,8 @@ extension PeerError {
         case .documentTooLarge: self.init(.tooLarge, message, status: 413, cause: error)
         case .attachmentMissing: self.init(.attachmentMissing, message, cause: error)
         case .invalid: self.init(.badRequest, message, status: 400, cause: error)
-        // The call succeeds after the app resumes the database, or the other process closes it.
-        case .suspended, .inUse: self.init(.database, message, isTransient: true, cause: error)
         case .notFound: self.init(.notFound, message, status: 404, cause: error)
-        default: self.init(.database, message, cause: error)
+        default: self.init(.database, message, isTransient: error.isPassing, cause: error)
         }
     }
 }

@@ -311,8 +311,3 @@ extension FlowExecutor {
         }
     }
 }
-
-extension DatabaseError {
-    /// Whether the same call works later, because the database is suspended, or in use by another process.
-    fileprivate var isPassing: Bool { code == .suspended || code == .inUse }
-}
