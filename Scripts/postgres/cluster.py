@@ -317,6 +317,12 @@ class Cluster:
         return values
 
 
+def end(*_):
+    """Ends this process and its servers. A second signal must not interrupt that."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(143)
+
+
 def run(cluster, command):
     """Runs a command, which gets Ctrl-C itself, and passes a SIGTERM on."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -354,8 +360,7 @@ def main():
         if verb == "start":
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         else:
-            # A server that has started must not outlive this process, even if the command has not begun.
-            signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+            signal.signal(signal.SIGTERM, end)
         with Room() as room:
             cluster = Cluster(room, **{flag[2:]: True for flag in flags})
             return run(cluster, rest) if verb == "run" else keep(cluster)

@@ -19,6 +19,11 @@ package struct WireDocument: Sendable {
 
     /// The reserved member with a document's history.
     package static let revisionsName = "_revisions"
+    /// The reserved members that describe a revision, except for attachments. They do not belong to its body.
+    package static let metadataNames: Set<String> = [
+        "_id", "_rev", "_deleted", revisionsName, "_revs_info", "_conflicts", "_deleted_conflicts", "_local_seq",
+        "_removed",
+    ]
 
     /// Creates a document.
     package init(

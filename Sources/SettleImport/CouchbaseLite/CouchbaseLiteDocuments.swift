@@ -227,16 +227,13 @@ struct CouchbaseLiteDocuments {
         }
     }
 
-    /// The reserved members that say what the file says elsewhere; Couchbase Lite removes them as well.
-    private static let metadata: Set<String> = ["_id", "_rev", "_deleted", WireDocument.revisionsName, "_removed"]
-
     /// Reads the body and the attachments of a revision. Other members whose names are reserved are faults, for they are lost.
     private func fill(
         _ content: inout ForeignContent, json: [UInt8], _ revision: RevisionID, faults: inout [ForeignFault]
     ) throws {
         guard !json.isEmpty else { return }
         let read = try DocumentReader.read(json, allowsReserved: true)
-        for member in read.reserved where !Self.metadata.contains(member.name) {
+        for member in read.reserved where !WireDocument.metadataNames.contains(member.name) {
             guard member.name == WireAttachment.listName else {
                 faults.append(.reserved(member.name, in: revision))
                 continue

@@ -143,19 +143,13 @@ final class CouchbaseLite1Reader: ForeignReader {
                 return
             }
             guard !Self.isCheckpoint(id, read.body) else { return }
-            for member in read.reserved where !Self.metadata.contains(member.name) {
+            for member in read.reserved where !WireDocument.metadataNames.contains(member.name) {
                 let place = "of the local document \(name.debugDescription)"
                 leftOut.append("the member \(member.name.debugDescription) \(place): names with _ are reserved")
             }
             try body(id, read.body)
         }
     }
-
-    /// The reserved members that say what the file says elsewhere; the products remove them as well.
-    private static let metadata: Set<String> = [
-        "_id", "_rev", "_deleted", WireDocument.revisionsName, "_revs_info", "_conflicts", "_deleted_conflicts",
-        "_local_seq", "_removed",
-    ]
 
     /// Whether a local document is a product's own.
     private static func isCheckpoint(_ id: DocumentID, _ body: DocumentBody) -> Bool {
@@ -301,7 +295,7 @@ extension CouchbaseLite1Reader {
                 for entry in value.object ?? [:] { attachments.append(attachment(entry.name, entry.value)) }
             } else if member.name == "_deleted", value == true {
                 content.isDeleted = true
-            } else if !Self.metadata.contains(member.name) {
+            } else if !WireDocument.metadataNames.contains(member.name) {
                 faults.append(.reserved(member.name, in: revision))
             }
         }

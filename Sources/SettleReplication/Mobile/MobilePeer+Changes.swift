@@ -172,12 +172,6 @@ struct MobileRevision {
 
     init(_ message: BLIPMessage) { self.message = message }
 
-    /// The reserved members that describe the revision, and are no part of its body.
-    private static let metadata: Set<String> = [
-        "_id", "_rev", "_deleted", WireDocument.revisionsName, WireAttachment.listName, "_removed", "_revs_info",
-        "_conflicts", "_deleted_conflicts", "_local_seq",
-    ]
-
     /// The answer to a request for the revision, with the contents of its blobs.
     ///
     /// A revision with other members whose names are reserved is refused, as Settle's server refuses it in a push.
@@ -192,7 +186,8 @@ struct MobileRevision {
         guard !reader.reserved.contains(where: { $0.name == "_removed" && $0.value.elementsEqual("true".utf8) }) else {
             return .missing(reason: "it was removed from the user's channels")
         }
-        if let member = reader.reserved.first(where: { !Self.metadata.contains($0.name) }) {
+        let known = WireDocument.metadataNames.union([WireAttachment.listName])
+        if let member = reader.reserved.first(where: { !known.contains($0.name) }) {
             let name = member.name.debugDescription
             let reason = "\(request.revision) of \"\(request.id)\" has the member \(name): names with _ are reserved"
             return .refused(PeerError(.badRequest, reason))

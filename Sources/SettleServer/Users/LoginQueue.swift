@@ -1,3 +1,5 @@
+internal import SettleCore
+
 /// Logins that wait in turns for the derivation of their keys.
 ///
 ///     accounts that exist:        by address in turn, those of one address by name in turn ──┐
@@ -31,14 +33,15 @@ struct LoginQueue<Job> {
     /// Addresses or names that take turns, each with the number of its last turn. A new entry gets the current
     /// number, so leaving and coming back brings no advantage.
     private struct Turns {
-        private var last: [String: (turn: UInt64, count: Int)] = [:]
+        private var last: [ExactText: (turn: UInt64, count: Int)] = [:]
         private var clock: UInt64 = 0
 
-        subscript(name: String) -> UInt64 { last[name]?.turn ?? 0 }
+        subscript(name: String) -> UInt64 { last[ExactText(name)]?.turn ?? 0 }
 
-        mutating func enter(_ name: String) { last[name, default: (clock, 0)].count += 1 }
+        mutating func enter(_ name: String) { last[ExactText(name), default: (clock, 0)].count += 1 }
 
         mutating func leave(_ name: String, isServed: Bool) {
+            let name = ExactText(name)
             guard var entry = last[name] else { return }
             if isServed {
                 clock += 1
@@ -50,10 +53,10 @@ struct LoginQueue<Job> {
 
         /// The address or name with the most entries.
         var largest: (name: String, count: Int)? {
-            last.max { $0.value.count < $1.value.count }.map { ($0.key, $0.value.count) }
+            last.max { $0.value.count < $1.value.count }.map { ($0.key.string, $0.value.count) }
         }
 
-        func count(of name: String) -> Int { last[name]?.count ?? 0 }
+        func count(of name: String) -> Int { last[ExactText(name)]?.count ?? 0 }
     }
 
     /// The logins of one kind, in order of arrival.

@@ -223,7 +223,7 @@ import Testing
                     waitUntil("the other writers wait for their turns") { engine.waitingWrites == 2 }
                 }
             case 1:
-                hasBegun.wait()
+                guard hasBegun.wait(timeout: .now() + 300) == .success else { return }
                 ended.add((try? save(database, read)) != nil)
             default:
                 waitUntil("the save waits for its turn") { engine.waitingWrites == 1 }

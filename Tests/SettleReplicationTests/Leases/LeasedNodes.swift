@@ -55,7 +55,7 @@ final class LeasedNodes: Sendable {
     @discardableResult
     func pass(atMost limit: Duration = .seconds(60), until isEnough: () throws -> Bool) async throws -> Duration? {
         let start = clock.now
-        // After the limit no more time passes, but a busy machine may still be at what has begun.
+        // After the limit the clocks stand still, but a busy machine may need longer to finish what has begun.
         for _ in 0..<6000 {
             if try isEnough() { return start.duration(to: clock.now) }
             try await pass(start.duration(to: clock.now) < limit ? .milliseconds(300) : .zero)
@@ -63,12 +63,12 @@ final class LeasedNodes: Sendable {
         return nil
     }
 
-    /// Lets time pass, and what follows from it happen.
+    /// Advances the clocks, and gives other threads time to react.
     func pass(_ span: Duration) async throws {
         clock.advance(by: span)
         for node in nodes where !node.isAsleep.withLock(\.self) { node.clock.advance(to: clock.now) }
-        // It happens on other threads, and nothing says that nothing happens. On a busy machine a request takes longer,
-        // too.
+        // The reactions run on other threads and do not report their end. A request takes longer on a busy machine, so
+        // it adapts the pause.
         try await Task.sleep(for: .milliseconds(20))
         _ = try await CouchDBPeer(server.url("a")).product()
     }

@@ -150,7 +150,8 @@ import Testing
         #expect(areEnded)
         first.documents.leave(areEnded: areEnded)
         let passed = try await world.pass { other.running == ["on"] }
-        #expect(passed.map { $0 <= .seconds(10) } == true)
+        // A lease that is not released ends after 15 seconds.
+        #expect(passed.map { $0 < .seconds(15) } == true)
     }
 
     @Test func `a change of a document ends its job where it runs, and a deletion leaves nothing`() async throws {
