@@ -144,6 +144,40 @@ struct ViewStateTests {
         }
     }
 
+    @Test func `the rows of a failed transaction are not seen in a later one that reuses the numbers`() throws {
+        try Self.each { database in
+            func keys() throws -> [String] { try database.rows(of: Self.all).map(\.key) }
+            #expect(throws: Refused.self) {
+                try database.transaction {
+                    try database.save(Document(id: "b"), onConflict: .fail)
+                    #expect(try keys() == ["a", "b"])
+                    throw Refused()
+                }
+            }
+            try database.save(Document(id: "c"), onConflict: .fail)
+            try database.transaction {
+                // The last change is one of the same document, so the index can't tell that the others differ.
+                try database.save(Document(id: "b"), onConflict: .fail)
+                #expect(try keys() == ["a", "b", "c"])
+                #expect(throws: Refused.self) {
+                    try database.transaction {
+                        try database.save(Document(id: "d"), onConflict: .fail)
+                        #expect(try keys() == ["a", "b", "c", "d"])
+                        throw Refused()
+                    }
+                }
+                try database.save(Document(id: "e"), onConflict: .fail)
+                try database.save(Document(id: "d"), onConflict: .fail)
+                #expect(try keys() == ["a", "b", "c", "d", "e"])
+            }
+            #expect(try keys() == ["a", "b", "c", "d", "e"])
+            try database.transaction {
+                try database.save(Document(id: "f"), onConflict: .fail)
+                #expect(try keys() == ["a", "b", "c", "d", "e", "f"])
+            }
+        }
+    }
+
     @Test func `rows read in a snapshot of an older state leave the current rows unchanged`() throws {
         let folder = try TemporaryFolder()
         let database = try Database.create(folder.path + "/rows.settle")

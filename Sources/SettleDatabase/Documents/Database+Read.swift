@@ -261,6 +261,17 @@ extension Database {
         return sequence != newest.withLock { $0.sequence }
     }
 
+    /// Runs an action after the transaction of this thread is committed and before its writer continues, or at once if
+    /// nothing is changed. When the transaction fails, or the nested one that this is called in, the action is released
+    /// at once and never runs.
+    ///
+    /// - Parameter action: The action. It must not use the database.
+    /// - Throws: ``DatabaseError`` if the storage has undone the transaction.
+    package func afterCommit(_ action: @escaping @Sendable () -> Void) throws {
+        guard readsUncommitted else { return action() }
+        try engine.hold { $0.afterCommit(action) }
+    }
+
     /// Detects writes of other processes. If that fails, cached values count as outdated.
     private func seeOthers() {
         do {

@@ -18,7 +18,9 @@ internal import Foundation
 ///
 /// A transaction that has changed documents uses another file, `…-transaction`, because its changes may never be
 /// committed, and other threads must not read their rows. One file is enough for all transactions, because one at a
-/// time writes. Like any index, it is updated to the state that a transaction reads, and built anew after a rollback.
+/// time writes. Like any index, it is updated to the state that a transaction reads. It is built anew after a
+/// transaction that has used it, or a nested one, has failed: the numbers of the undone changes are used again, so the
+/// file does not tell. The same is done at its first use, because a transaction may have been killed with its process.
 /// It is removed together with the index of its name.
 ///
 /// The indexes of a database without a folder are in ``DatabaseOptions/indexFolder``, or in a temporary folder, which is
@@ -77,8 +79,9 @@ package final class IndexFolder: FileHolder {
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput` when the folder can't be created.
     package func index<Index: FiledIndex>(_ name: String, _ make: (IndexPlace) -> Index) throws -> Index {
-        let name = openIndexes.readsUncommitted ? name + Self.transactionSuffix : name
-        return try known.withLock { known in
+        let isForTransaction = openIndexes.readsUncommitted
+        let name = isForTransaction ? name + Self.transactionSuffix : name
+        let index = try known.withLock { known -> Index in
             if let entry = known[name], let index = entry.index as? Index {
                 entry.isDoomed.withLock { $0 = false }
                 return index
@@ -86,13 +89,21 @@ package final class IndexFolder: FileHolder {
             try makePrivateFolder(folder)
             let isDoomed = Guarded(false)
             let made = make(
-                IndexPlace(path: path(name), openIndexes: openIndexes, lock: lock, isDoomed: isDoomed) { [weak self] in
+                IndexPlace(
+                    path: path(name), openIndexes: openIndexes, lock: lock, isDoomed: isDoomed,
+                    hasUndoneRows: Guarded(isForTransaction)
+                ) { [weak self] in
                     self?.end(name, isDoomed)
                 })
             // An earlier index of this name may still be closing its files. Then both have the same ones.
             known[name] = Entry(index: made, isDoomed: isDoomed)
             return made
         }
+        if isForTransaction {
+            let use = UncommittedUse(of: index)
+            try openIndexes.afterCommit { use.commit() }
+        }
+        return index
     }
 
     /// An index by name, if it is in use or was recently.
@@ -150,4 +161,20 @@ package final class IndexFolder: FileHolder {
     }
 
     private func path(_ name: String) -> String { folder + "/" + name + ".index" }
+}
+
+// MARK: - UncommittedUse
+
+/// The use of an index in a transaction. It is released after the commit, or when the changes before the use are undone.
+private final class UncommittedUse: Sendable {
+    private let hasUndoneRows: Guarded<Bool>
+    private let isCommitted = Guarded(false)
+
+    init(of index: any FiledIndex) { hasUndoneRows = index.use.hasUndoneRows }
+
+    deinit {
+        if !isCommitted.withLock({ $0 }) { hasUndoneRows.withLock { $0 = true } }
+    }
+
+    func commit() { isCommitted.withLock { $0 = true } }
 }

@@ -19,6 +19,8 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
     private let writer = Guarded<Lent<Writer>?>(nil)
     /// Whether the index is damaged and has to be rebuilt.
     private let isDamaged = Guarded(false)
+    /// Whether the index may have rows of changes that were undone, and has to be rebuilt.
+    private let hasUndoneRows: Guarded<Bool>
     /// The commit that the index was updated to, if known.
     private let reached = Guarded<Commit?>(nil)
 
@@ -32,9 +34,9 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
 
     /// Creates a follower. The file is opened or created at its first use.
     init(
-        path: String, includesDesign: Bool, flavour: String, open: @escaping @Sendable (String) throws -> Writer
+        at place: IndexPlace, includesDesign: Bool, flavour: String, open: @escaping @Sendable (String) throws -> Writer
     ) {
-        self.path = path
+        (path, hasUndoneRows) = (place.path, place.hasUndoneRows)
         self.includesDesign = includesDesign
         self.flavour = flavour
         self.open = open
@@ -112,11 +114,14 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         let purges = try PurgeLog.count(in: database)
         let state = writer.state
         // An index that has processed more purges has seen a transaction that was rolled back.
-        let isOurs = state.instance == instance && state.collation == flavour && state.purges <= purges
+        let isOurs =
+            state.instance == instance && state.collation == flavour && state.purges <= purges
+            && !hasUndoneRows.withLock { $0 }
         guard isOurs, try state.sequence <= database.lastSequence(), try knows(state, purges, database) else {
             var fresh = IndexState()
             (fresh.instance, fresh.collation, fresh.purges) = (instance, flavour, purges)
-            return try writer.clear(fresh)
+            try writer.clear(fresh)
+            return hasUndoneRows.withLock { $0 = false }
         }
         guard state.purges < purges else { return }
         var next = state

@@ -22,6 +22,9 @@ final class OpenIndexes: Sendable {
     /// Whether this thread may read changes of the database that are never committed.
     var readsUncommitted: Bool { database?.readsUncommitted ?? false }
 
+    /// Runs an action after the transaction of this thread is committed; see ``Database/afterCommit(_:)``.
+    func afterCommit(_ action: @escaping @Sendable () -> Void) throws { try database?.afterCommit(action) }
+
     /// Runs a closure while no other process uses the files.
     func whileOpen<Result>(_ body: () throws -> Result) throws -> Result {
         guard let database else { return try body() }
@@ -116,10 +119,13 @@ package final class IndexUse: Sendable {
     /// The lock of the folder, as long as the index uses files in it.
     private let lock: FileLock?
     private let doom: Guarded<Bool>
+    /// Whether the file may have rows of changes that were undone.
+    let hasUndoneRows: Guarded<Bool>
     private let onEnd: @Sendable () -> Void
 
     init(at place: IndexPlace) {
         (openIndexes, lock, doom, onEnd) = (place.openIndexes, place.lock, place.isDoomed, place.onEnd)
+        hasUndoneRows = place.hasUndoneRows
     }
 
     deinit { onEnd() }
@@ -163,6 +169,8 @@ package struct IndexPlace: Sendable {
     let lock: FileLock?
     /// Whether the file is removed when nothing refers to the index any more; changed by its folder.
     let isDoomed: Guarded<Bool>
+    /// Whether the file may have rows of changes that were undone; the next update removes all rows first.
+    let hasUndoneRows: Guarded<Bool>
     /// Called when nothing refers to the index any more and its files are closed.
     let onEnd: @Sendable () -> Void
 }

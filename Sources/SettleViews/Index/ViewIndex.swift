@@ -21,7 +21,7 @@ package final class ViewIndex: FiledIndex {
         use = IndexUse(at: place)
         readers = IndexReaderPool { try IndexReader(path) }
         self.definitions = definitions
-        follower = IndexFollower(path: path, includesDesign: includesDesign, flavour: Collation.version) { path in
+        follower = IndexFollower(at: place, includesDesign: includesDesign, flavour: Collation.version) { path in
             try IndexWriter(try IndexFile.open(path, .views), definitions: definitions)
         }
     }

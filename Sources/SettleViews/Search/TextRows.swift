@@ -16,7 +16,7 @@ package final class TextRows: FiledIndex {
         let tables = IndexTables.texts(columns: weights.count, tokenizer: index.tokenizer.specification)
         readers = IndexReaderPool { try TextReader(path, tables, weights: weights) }
         mapper = TextMapper(index)
-        follower = IndexFollower(path: path, includesDesign: false, flavour: "fts5") { path in
+        follower = IndexFollower(at: place, includesDesign: false, flavour: "fts5") { path in
             try TextWriter(try IndexFile.open(path, tables), columns: weights.count)
         }
     }
