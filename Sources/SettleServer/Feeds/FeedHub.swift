@@ -89,7 +89,8 @@ final class FeedHub: Sendable {
     func enter(_ kind: FeedKind?, _ row: ChangeRow) throws -> Place {
         let newest = state.withLock(\.isNeeded) ? nil : try database?.lastSequence()
         let (place, arms) = state.withLock { state -> (Place, Bool) in
-            if let newest, !state.isNeeded, state.phase != .running { state.position = newest }
+            // Another feed may have entered, read later changes and left meanwhile.
+            if let newest, !state.isNeeded, state.phase != .running { state.position = max(state.position, newest) }
             let group = state.kinds[kind] ?? state.next()
             if state.groups[group] == nil {
                 state.kinds[kind] = group

@@ -123,6 +123,16 @@ import Testing
         #expect(hub.state.withLock { $0.kinds.count } == 1)
     }
 
+    @Test func `a feed does not set the position back to one that it read before another feed`() throws {
+        let (hub, row) = (FeedHub.of(database), try row("longpoll"))
+        let kind = FeedKind(row.query, .ids(["a"]))
+        hub.leave(try hub.enter(kind, row))
+        #expect(hub.state.withLock { !$0.isNeeded && $0.phase == .armed && $0.position == 0 })
+        hub.state.withLock { $0.position = 2 }
+        _ = try hub.enter(kind, row)
+        #expect(hub.state.withLock { $0.position } == 2)
+    }
+
     @Test func `feeds that wait again take turns, and those that have waited longest are next`() throws {
         var group = FeedGroup(nil, try row("longpoll"), at: 0)
         group.members = FeedHub.slice + 1
