@@ -28,8 +28,10 @@ package struct FindCursor {
             self.source = source
             self.options = options
             selector = options.selector.withoutSearches
-            index = plan.index.isAllDocuments || plan.index.search != nil ? nil : try source.rows(of: plan.index)
-            texts = try plan.searches == nil ? nil : plan.index.search?.rows(in: source.database)
+            let asStored = !options.isUpdated
+            let isOfMembers = !plan.index.isAllDocuments && plan.index.search == nil
+            index = isOfMembers ? try source.rows(of: plan.index, asStored: asStored) : nil
+            texts = try plan.searches == nil ? nil : plan.index.search?.rows(in: source.database, asStored: asStored)
             projection = options.fields.isEmpty ? nil : try Projection(options.fields.map { .string($0) })
             asked = NeededMembers(selector.fields + (texts == nil ? [] : options.sort.map(\.untypedPath)))
             shown = NeededMembers(options.fields)

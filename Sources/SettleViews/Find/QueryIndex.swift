@@ -151,9 +151,9 @@ extension QueryIndex {
         package let pending: Int
     }
 
-    /// The rows of an index of members.
-    func rows(in database: Database) throws -> ViewIndex {
-        try IndexFolder.of(database).index(fileName) { place in
+    /// The rows of an index of members, with or without those that only the open transaction sees.
+    func rows(in database: Database, asStored: Bool = false) throws -> ViewIndex {
+        try IndexFolder.of(database).index(fileName, asStored: asStored) { place in
             ViewIndex(at: place, definitions: [ViewDefinition(reducers: [CountReducer()])])
         }
     }
@@ -178,15 +178,17 @@ extension QueryIndex {
         try rows(in: database).update(from: database, by: IndexMapper(self), report: report)
     }
 
-    /// Its size and the number of pending changes; `nil` for the list of all documents.
+    /// Its size and the number of pending changes; `nil` for the list of all documents. Inside a transaction, the
+    /// changes of the transaction are pending.
     ///
     /// - Throws: ``DatabaseError``.
     /// - Complexity: O(*n* / 100) for *n* rows, and O(*k*) for *k* pending changes.
     package func status(in database: Database) throws -> Status? {
         if isAllDocuments { return nil }
         let (count, sequence) =
-            try search.map { try $0.rows(in: database).read { (try $0.count(), try $0.sequence()) } }
-            ?? rows(in: database).read { (try $0.count(0), $0.sequence) }
+            try search.map {
+                try $0.rows(in: database, asStored: true).read { (try $0.count(), try $0.sequence()) }
+            } ?? rows(in: database, asStored: true).read { (try $0.count(0), $0.sequence) }
         return Status(
             rows: count, size: IndexFolder.of(database).size(fileName),
             pending: try database.count(changedIn: SequenceRange(after: sequence)))

@@ -5,8 +5,12 @@ package import SettleDatabase
 package protocol QuerySource: DocumentSource {
     /// The rows of an index of members.
     ///
+    /// - Parameters:
+    ///   - index: The index.
+    ///   - asStored: Whether they are read without an update.
+    /// - Returns: The rows.
     /// - Throws: ``DatabaseError``; ``NotAtHand`` if they are not in use and the source must not wait.
-    func rows(of index: QueryIndex) throws -> ViewIndex
+    func rows(of index: QueryIndex, asStored: Bool) throws -> ViewIndex
 
     /// Runs a closure on one snapshot of an index.
     ///
@@ -16,7 +20,9 @@ package protocol QuerySource: DocumentSource {
 }
 
 extension Database: QuerySource {
-    package func rows(of index: QueryIndex) throws -> ViewIndex { try index.rows(in: self) }
+    package func rows(of index: QueryIndex, asStored: Bool) throws -> ViewIndex {
+        try index.rows(in: self, asStored: asStored)
+    }
 
     package func read<Result>(_ index: ViewIndex, _ body: (IndexReading) throws -> Result) throws -> Result {
         try index.read(body)
@@ -24,7 +30,7 @@ extension Database: QuerySource {
 }
 
 extension PromptDatabase: QuerySource {
-    package func rows(of index: QueryIndex) throws -> ViewIndex {
+    package func rows(of index: QueryIndex, asStored: Bool) throws -> ViewIndex {
         guard let rows = known(IndexFolder.self)?.known(index.fileName) else { throw NotAtHand() }
         return rows
     }

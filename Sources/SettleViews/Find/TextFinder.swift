@@ -45,7 +45,7 @@ struct TextFinder {
         } catch let error as DatabaseError where error.code == .invalid {
             throw QueryError(.textSearch, error.message)
         }
-        rows = try index.rows(in: database)
+        rows = try index.rows(in: database, asStored: !options.isUpdated)
         first = options.sort.isEmpty ? nil : FirstDocuments(options, largest: largest)
         if first == nil, let bookmark = options.bookmark {
             lastRow = TextRow(id: bookmark.id, score: bookmark.key[0]?.number?.double ?? 0)

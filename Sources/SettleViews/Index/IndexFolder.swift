@@ -77,9 +77,16 @@ package final class IndexFolder: FileHolder {
     /// The index with a name, created by a closure with the location of its file. A name always has one kind of
     /// index. Inside a transaction that has changed documents, it is the one for transactions.
     ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - asStored: Whether the index is read without an update. It is then never the one for transactions.
+    ///   - make: Creates the index.
+    /// - Returns: The index.
     /// - Throws: ``DatabaseError`` with code `inputOutput` when the folder can't be created.
-    package func index<Index: FiledIndex>(_ name: String, _ make: (IndexPlace) -> Index) throws -> Index {
-        let isForTransaction = openIndexes.readsUncommitted
+    package func index<Index: FiledIndex>(
+        _ name: String, asStored: Bool = false, _ make: (IndexPlace) -> Index
+    ) throws -> Index {
+        let isForTransaction = !asStored && openIndexes.readsUncommitted
         let name = isForTransaction ? name + Self.transactionSuffix : name
         let index = try known.withLock { known -> Index in
             if let entry = known[name], let index = entry.index as? Index {

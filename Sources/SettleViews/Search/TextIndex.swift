@@ -82,15 +82,16 @@ public struct TextIndex: Sendable, Hashable {
             ? Self.filePrefix + signature : "app-text-\(Hexadecimal.encode(name.utf8.prefix(100)))-\(signature)"
     }
 
-    /// The rows. The first use removes an app's earlier index with the same name.
-    package func rows(in database: Database) throws -> TextRows {
+    /// The rows, with or without those that only the open transaction sees. The first use removes an app's earlier
+    /// index with the same name.
+    package func rows(in database: Database, asStored: Bool = false) throws -> TextRows {
         let folder = IndexFolder.of(database)
         let file = fileName
         if !isDesigned, folder.isNew(file) {
             let prefix = "app-text-\(Hexadecimal.encode(name.utf8.prefix(100)))-"
             folder.remove { $0.hasPrefix(prefix) && $0 != file }
         }
-        return try folder.index(file) { TextRows(at: $0, self) }
+        return try folder.index(file, asStored: asStored) { TextRows(at: $0, self) }
     }
 }
 

@@ -183,12 +183,33 @@ struct QueryTests {
 
     @Test func `without updating, an index answers with its last state`() throws {
         let database = try people()
-        try database.createIndex(on: "age")
+        let index = try database.createIndex(on: "age")
         let query = DocumentQuery<Person>().where { $0.age > 40 }
         #expect(try names(query.withoutUpdating(), in: database) == [])
         #expect(try names(query, in: database) == ["Alan", "Bob"])
         try database.delete(try #require(try database.document("bob")), onConflict: .fail)
         #expect(try names(query.withoutUpdating(), in: database) == ["Alan"])
+        // Also in a transaction, although the index that has its changes exists.
+        try database.transaction {
+            try database.save(Document(id: "eve", encoding: Person(name: "Eve", age: 50)), onConflict: .fail)
+            #expect(try names(query.withoutUpdating(), in: database) == ["Alan"])
+            #expect(try names(query, in: database) == ["Alan", "Eve"])
+            #expect(try names(query.withoutUpdating(), in: database) == ["Alan"])
+            let status = try index.status(in: database)
+            #expect(status?.rows == 4 && status?.pending == 2)
+        }
+    }
+
+    @Test func `without updating, a text index answers with its last state, also in a transaction`() throws {
+        let database = try people()
+        try database.createTextIndex(on: "name")
+        let query = DocumentQuery<Person>(try MangoSelector(["$text": "name:ada OR name:eve"]))
+        #expect(try names(query, in: database) == ["Ada"])
+        try database.transaction {
+            try database.save(Document(id: "eve", encoding: Person(name: "Eve", age: 50)), onConflict: .fail)
+            #expect(try names(query.withoutUpdating(), in: database) == ["Ada"])
+            #expect(try names(query, in: database) == ["Ada", "Eve"])
+        }
     }
 
     @Test func `members of the body with an underscore are queried, selected, sorted and indexed`() throws {
