@@ -249,15 +249,15 @@ extension Database {
         return engine.isWriting ? nil : newest.withLock { $0 }
     }
 
-    /// Whether this thread is inside a transaction, whose state may never be committed.
+    /// Whether this thread is inside a transaction, or in memory inside a snapshot, which is read like one.
     package var isInTransaction: Bool { engine.isWriting }
 
     /// Whether this thread is inside a transaction that has changed documents, so that what it reads may never be
-    /// committed. A database without a folder returns `true` in every transaction.
+    /// committed. A database that several nodes share returns `true` in every transaction.
     package var readsUncommitted: Bool {
         guard engine.isWriting else { return false }
-        // Without a folder, the newest commit of another node may be ahead of this transaction.
-        guard path != nil, let sequence = try? lastSequence() else { return true }
+        // The newest commit of another node may be ahead of this transaction.
+        guard capabilities.shared == nil, let sequence = try? lastSequence() else { return true }
         return sequence != newest.withLock { $0.sequence }
     }
 

@@ -218,9 +218,9 @@ package final class QueryIndexes: Sendable {
         // Read before the documents, so that a concurrent write invalidates the cache.
         let age = source.designEpoch
         // A transaction sees its own design documents, which may never be committed.
-        let isInTransaction = (try? source.database)?.isInTransaction ?? false
+        let readsUncommitted = (try? source.database)?.readsUncommitted ?? false
         let known = source.known(QueryIndexes.self)?.state.withLock { $0.age == age ? $0.indexes : nil }
-        if let known, !isInTransaction { return known }
+        if let known, !readsUncommitted { return known }
         let database = try source.database
         let own = database.companion(QueryIndexes.self) { QueryIndexes() }
         var found = [QueryIndex.allDocuments]
@@ -234,7 +234,7 @@ package final class QueryIndexes: Sendable {
             range.after = last.id
         }
         found.sort(by: QueryIndex.isBefore)
-        if !isInTransaction { own.state.withLock { ($0.age, $0.indexes) = (age, found) } }
+        if !readsUncommitted { own.state.withLock { ($0.age, $0.indexes) = (age, found) } }
         return found
     }
 

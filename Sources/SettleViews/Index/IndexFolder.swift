@@ -21,7 +21,7 @@ internal import Foundation
 /// time writes. Like any index, it is updated to the state that a transaction reads. It is built anew after a
 /// transaction that has used it, or a nested one, has failed: the numbers of the undone changes are used again, so the
 /// file does not tell. The same is done at its first use, because a transaction may have been killed with its process.
-/// It is removed together with the index of its name.
+/// It is removed together with the index of its name. A database in memory uses it in every transaction.
 ///
 /// The indexes of a database without a folder are in ``DatabaseOptions/indexFolder``, or in a temporary folder, which is
 /// removed with the database.
@@ -75,7 +75,7 @@ package final class IndexFolder: FileHolder {
     }
 
     /// The index with a name, created by a closure with the location of its file. A name always has one kind of
-    /// index. Inside a transaction that has changed documents, it is the one for transactions.
+    /// index. Inside a transaction that has changed documents, or any in memory, it is the one for transactions.
     ///
     /// - Parameters:
     ///   - name: The name.
@@ -86,7 +86,7 @@ package final class IndexFolder: FileHolder {
     package func index<Index: FiledIndex>(
         _ name: String, asStored: Bool = false, _ make: (IndexPlace) -> Index
     ) throws -> Index {
-        let isForTransaction = !asStored && openIndexes.readsUncommitted
+        let isForTransaction = !asStored && openIndexes.areForTransaction
         let name = isForTransaction ? name + Self.transactionSuffix : name
         let index = try known.withLock { known -> Index in
             if let entry = known[name], let index = entry.index as? Index {

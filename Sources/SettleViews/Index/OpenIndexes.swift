@@ -19,8 +19,14 @@ final class OpenIndexes: Sendable {
         self.database = database
     }
 
-    /// Whether this thread may read changes of the database that are never committed.
-    var readsUncommitted: Bool { database?.readsUncommitted ?? false }
+    /// Whether this thread uses the indexes for transactions, because it may read changes that are never committed.
+    ///
+    /// In memory all transactions use them, also before a change: a thread that updates an index keeps it while it
+    /// waits for the transaction, which would never end if it waited for the same index.
+    var areForTransaction: Bool {
+        guard let database else { return false }
+        return database.readsUncommitted || database.path == nil && database.isInTransaction
+    }
 
     /// Runs an action after the transaction of this thread is committed; see ``Database/afterCommit(_:)``.
     func afterCommit(_ action: @escaping @Sendable () -> Void) throws { try database?.afterCommit(action) }

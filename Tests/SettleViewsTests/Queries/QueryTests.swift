@@ -132,6 +132,15 @@ struct QueryTests {
         func names() throws -> [String] { try database.indexes().map(\.name) }
         #expect(try names() == ["_all_docs"])
         try database.transaction {
+            #expect(try names() == ["_all_docs"])
+            #expect(throws: Refused.self) {
+                try database.transaction {
+                    try database.createIndex(on: "name", name: "names", designDocument: "names")
+                    #expect(try names() == ["_all_docs", "names"])
+                    throw Refused()
+                }
+            }
+            #expect(try names() == ["_all_docs"])
             try database.createIndex(on: "age", name: "ages", designDocument: "ages")
             #expect(try names() == ["_all_docs", "ages"])
         }
