@@ -86,8 +86,14 @@ struct ViewStateTests {
             #expect(try database.find(query).rows.map(\.id) == expected)
         }
         #expect(try files() == 2)
-        #expect(try database.deleteIndex(index))
-        #expect(try files() == 0)
+        for isCommitted in [false, true] {
+            try? database.transaction {
+                #expect(try database.deleteIndex(index))
+                #expect(try files() == 2)
+                if !isCommitted { throw Refused() }
+            }
+            #expect(try files() == (isCommitted ? 0 : 2))
+        }
     }
 
     @Test(.timeLimit(.minutes(5))) func `transactions and other threads query a database in memory at once`() throws {

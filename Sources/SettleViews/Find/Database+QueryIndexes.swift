@@ -116,7 +116,8 @@ extension Database {
     /// - Throws: ``DatabaseError``.
     public func indexes() throws -> [QueryIndex] { try QueryIndexes.all(in: self) }
 
-    /// Removes an index; its design document is deleted when it contains nothing else.
+    /// Removes an index; its design document is deleted when it contains nothing else. In a transaction, its file stays
+    /// until the commit.
     ///
     /// - Returns: Whether it existed.
     /// - Throws: ``DatabaseError``.

@@ -255,12 +255,16 @@ package final class QueryIndexes: Sendable {
         Set(try all(in: database).filter { !$0.isAllDocuments }.map(\.fileName))
     }
 
-    /// Removes the files of indexes that are no longer defined.
+    /// Removes the files of indexes that are no longer defined; in a transaction, after its commit. An index that the
+    /// transaction defines after this call is built anew at its next use.
     package static func removeOthers(of database: Database) throws {
         try database.whileOpen {
             let current = try fileNames(of: database)
-            IndexFolder.of(database).remove {
-                ($0.hasPrefix(filePrefix) || $0.hasPrefix(TextIndex.filePrefix)) && !current.contains($0)
+            let folder = IndexFolder.of(database)
+            try database.afterCommit {
+                folder.remove {
+                    ($0.hasPrefix(filePrefix) || $0.hasPrefix(TextIndex.filePrefix)) && !current.contains($0)
+                }
             }
         }
     }
