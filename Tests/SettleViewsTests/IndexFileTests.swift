@@ -110,4 +110,15 @@ import Testing
         used = nil
         #expect(isThere(third))
     }
+
+    @Test func `an index that was used in a transaction alone is not new`() throws {
+        let database = try Database.inMemory()
+        defer { database.close() }
+        let index = try database.createIndex(on: "kind")
+        let folder = IndexFolder.of(database)
+        #expect(folder.isNew(index.fileName))
+        let used = try database.transaction { try index.rows(in: database) }
+        #expect(!folder.isNew(index.fileName))
+        withExtendedLifetime(used) {}
+    }
 }

@@ -119,8 +119,10 @@ package final class IndexFolder: FileHolder {
         return index?.use.isDoomed == true ? nil : index as? ViewIndex
     }
 
-    /// Whether nothing refers to an index of this name.
-    func isNew(_ name: String) -> Bool { known.withLock { $0[name] == nil } }
+    /// Whether nothing refers to an index of this name, nor to the one for transactions.
+    func isNew(_ name: String) -> Bool {
+        known.withLock { $0[name] == nil && $0[name + Self.transactionSuffix] == nil }
+    }
 
     /// Removes indexes by their names. The file of one that is in use is removed afterwards.
     package func remove(where isDoomed: (String) -> Bool) {
