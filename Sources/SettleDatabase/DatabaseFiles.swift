@@ -23,7 +23,7 @@ struct DatabaseFiles: Sendable {
     /// The absolute path in a spelling that stays the same when the database is created or removed.
     ///
     /// Foundation follows links before `..`, and shortens Apple's `/private/var` to `/var`, only in the path of an
-    /// existing file. So the existing part of a path is standardized by itself.
+    /// existing file. So this standardizes the existing part of a path on its own.
     private static func standardized(_ path: String) -> String {
         func spelled(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
         #if canImport(Darwin)

@@ -94,7 +94,7 @@ import Testing
         return try #require(try writer.finish(as: digest).place)
     }
 
-    @Test func `a node keeps house in its databases by itself, whenever it is asked`() async throws {
+    @Test func `the thread of a node removes what is left in its databases, each time it is asked`() async throws {
         let (store, _, name) = try Cluster.newDatabase()
         let engine = try #require(try store.engine(of: name) as? PostgresEngine)
         let blobs = try #require(engine.blobs as? PostgresBlobs)

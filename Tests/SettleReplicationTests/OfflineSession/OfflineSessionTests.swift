@@ -345,9 +345,7 @@ import Testing
         let world = try await OfflineWorld(kind)
         try await world.begin()
         await world.session.goOffline()
-        var document = try #require(try world.database.document("1"))
-        document.attach(try world.database.makeAttachment("a.bin", content: [1, 2, 3]))
-        try world.database.save(document, onConflict: .fail)
+        try attach(to: "1", in: world)
         #expect(try await world.session.goOnline().state == .online)
         try world.set("1", "name", "later")
         #expect(try await world.session.goOnline().state == .online)
@@ -357,14 +355,19 @@ import Testing
         #expect(try world.database.content(of: kept) == [1, 2, 3])
     }
 
+    /// Attaches three bytes to a document.
+    private func attach(to id: DocumentID, in world: OfflineWorld) throws {
+        var document = try #require(try world.database.document(id))
+        document.attach(try world.database.makeAttachment("a.bin", content: [1, 2, 3]))
+        try world.database.save(document, onConflict: .fail)
+    }
+
     @Test(arguments: ServerKind.all)
     func `an attachment that both sides add to an unchanged document is a conflict`(kind: ServerKind) async throws {
         let world = try await OfflineWorld(kind)
         try await world.begin()
         await world.session.goOffline()
-        var document = try #require(try world.database.document("1"))
-        document.attach(try world.database.makeAttachment("a.bin", content: [1, 2, 3]))
-        try world.database.save(document, onConflict: .fail)
+        try attach(to: "1", in: world)
         let theirs: JSONValue = ["a.bin": ["content_type": "application/octet-stream", "data": "BAUG"]]
         try await world.write("1", ["name": "item1", "updatedat": "9:00", "_attachments": theirs])
         #expect(try await world.session.goOnline().state == .syncFailed)
@@ -379,9 +382,7 @@ import Testing
     func `a decision is sent with the attachments that the server no longer has`(kind: ServerKind) async throws {
         let world = try await OfflineWorld(kind)
         try await world.begin()
-        var document = try #require(try world.database.document("1"))
-        document.attach(try world.database.makeAttachment("a.bin", content: [1, 2, 3]))
-        try world.database.save(document, onConflict: .fail)
+        try attach(to: "1", in: world)
         #expect(try await world.session.goOnline().state == .online)
         await world.session.goOffline()
         try world.set("1", "name", "mine")
@@ -403,9 +404,7 @@ import Testing
     ) async throws {
         let world = try await OfflineWorld(kind) { $0.acceptance = .unchangedAttributes }
         try await world.begin()
-        var document = try #require(try world.database.document("1"))
-        document.attach(try world.database.makeAttachment("a.bin", content: [1, 2, 3]))
-        try world.database.save(document, onConflict: .fail)
+        try attach(to: "1", in: world)
         #expect(try await world.session.goOnline().state == .online)
         await world.session.goOffline()
         try world.set("1", "name", "mine")
