@@ -96,8 +96,8 @@ final class PostgresBlobs: BlobStorage {
 extension PostgresCall {
     /// Locks the pins of uploads, and returns the uploads that are there.
     ///
-    /// Each transaction locks several pins in the order of their names. In any other order, one that prolongs them and a
-    /// commit that needs them could wait for each other.
+    /// Each call locks several pins in the order of their names. In any other order, one that prolongs them and a commit
+    /// that needs them could wait for each other.
     static func lock(_ uploads: [[UInt8]], of database: Int64) -> PostgresCall {
         let sorted = uploads.sorted { $0.lexicographicallyPrecedes($1) }
         return PostgresCall(.uploadsThere, .integer(database), .byteArrays(sorted))
