@@ -36,6 +36,7 @@ import Testing
 
     @Test func `replications whose selectors look the same are two`() async throws {
         let database = try Database.inMemory()
+        defer { database.close() }
         func replicator(_ owner: String) async throws -> OneWayReplicator {
             var configuration = ReplicationConfiguration.pull(
                 database, from: try CouchDBPeer(HTTPURL("http://127.0.0.1:5984/hub")))
