@@ -11,8 +11,9 @@ internal import SettlePlatform
 ///         replicator.start()
 ///     }
 ///
-/// Running replications are kept until they end, are removed, or the database is closed. They are lost when the process
-/// ends, except those passed to ``persist(_:storesCredentials:)`` (SEMANTICS 94).
+/// A replication is kept until its run ends, it is removed, or the database is closed, so a database with one that was
+/// never started has to be closed. Replications are lost when the process ends, except those passed to
+/// ``persist(_:storesCredentials:)`` (SEMANTICS 94).
 public final class Replications: Sendable {
     private struct Key: Hashable {
         let peer: ExactText
@@ -22,7 +23,7 @@ public final class Replications: Sendable {
 
     private struct Entry {
         weak var replicator: OneWayReplicator?
-        /// A strong reference, from the start of the replication until its end.
+        /// A strong reference, from the creation of the replication until its run ends.
         var kept: OneWayReplicator?
         /// The name under which the database stores it; `nil` if it is not persistent.
         var stored: String?
