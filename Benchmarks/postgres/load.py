@@ -148,7 +148,7 @@ class Load:
         flush = self.flush()
         self.row("a flush of the disk, median", flush, "ms")
         body = json.dumps(self.document(0)).encode()
-        for clients, goal in ((1, None), (16, 1_500), (64, 3_500), (256, 8_000)):
+        for clients, goal in ((1, None), (16, 1_500), (64, 3_500), (256, 6_000)):
             requests = (request(self.fleet, "PUT", f"/load/put-{clients}-{n}", body) for n in itertools.count())
             rate, times = rush([self.node], requests, clients, self.given.seconds)
             floor, mean = self.floor("put", clients)
@@ -190,7 +190,7 @@ class Load:
             self.row(f"{what}, 1 client, median", middle(times), "ms")
 
     def changes(self):
-        for bodies, script, goal in (("", "page", 300_000), ("&include_docs=true", "page with bodies", 100_000)):
+        for bodies, script, goal in (("", "page", 200_000), ("&include_docs=true", "page with bodies", 100_000)):
             floor, _ = self.floor(script)
             count, since, began = 0, "0", time.perf_counter()
             while True:
@@ -291,10 +291,14 @@ class Load:
         return len(self.revisions) * len(nodes) / (time.perf_counter() - began)
 
     def run(self):
+        peak = 0
         for test in self.given.tests:
             # A server may end a connection that has been idle while pgbench ran.
             self.line = Connection(self.node)
             getattr(self, test)()
+            # `attachment` starts the node anew.
+            peak = max(peak, self.node.peak())
+        self.row("memory of the first node, at most", peak, "MiB", most=64)
 
 
 def middle(times):

@@ -10,7 +10,6 @@ many processes compute meanwhile, which count as others.
 """
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -18,8 +17,9 @@ import tempfile
 import time
 
 from connection import Connection
-from options import add_settle, at_least, check_load, parser, positive, program, words
-from processes import Server, end, free_port, launch
+from couchdb import CouchDB, release
+from options import add_settle, at_least, check_load, parser, positive, words
+from processes import Server, end, launch
 
 NAMES = {
     "put": "put, one connection", "putmany": "put, 16 connections", "get": "get, one connection", "bulk": "_bulk_docs",
@@ -27,12 +27,6 @@ NAMES = {
     "up": "_up, 16 connections",
 }
 PASSWORD = "beside"
-
-
-def release(folder):
-    """A folder, by the program in it."""
-    program(os.path.join(folder, "bin", "couchdb"))
-    return os.path.abspath(folder)
 
 
 options = parser(__doc__)
@@ -48,66 +42,37 @@ given = options.parse_args()
 check_load(options, given)
 
 
-def start_settle(folder):
-    server = Server(given.settle, folder, PASSWORD)
-    return server.process, server.url
-
-
-def start_couchdb(folder):
-    """Starts a CouchDB that writes to this folder alone, and needs no process for the names of Erlang's nodes."""
-    port = free_port()
-    settings = os.path.join(folder, "bench.ini")
-    with open(settings, "w") as file:
-        file.write(
-            f"[couchdb]\ndatabase_dir = {folder}\nview_index_dir = {folder}\nsingle_node = true\n[smoosh]\nstate_dir = {folder}\n"
-            f"[chttpd]\nport = {port}\nbind_address = 127.0.0.1\n[log]\nwriter = file\nfile = {folder}/log\n[admins]\nadmin = {PASSWORD}\n")
-    stock = [os.path.join(given.couchdb, "etc", name) for name in ("default.ini", "local.ini")]
-    process = launch(
-        [os.path.join(given.couchdb, "bin", "couchdb")],
-        env=os.environ | {
-            "COUCHDB_INI_FILES": " ".join([*stock, settings]), "ERL_FLAGS": f"-start_epmd false -erl_epmd_port {free_port()}"},
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-            return process, f"http://127.0.0.1:{port}"
-        except OSError:
-            if process.poll() is not None:
-                sys.exit(f"CouchDB ended with {process.returncode}")
-            time.sleep(0.05)
-    sys.exit("CouchDB did not listen within 30 s")
-
-
 def measure(start):
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         return measure_in(folder, start)
 
 
 def measure_in(folder, start):
-    process, url = start(folder)
+    server = start(folder)
     try:
-        Connection(url, "admin", PASSWORD).ask("GET", "/_up")
+        Connection(server.url, "admin", PASSWORD).ask("GET", "/_up")
         # Both hash the password of the administrator after their start.
         time.sleep(3)
         load = os.path.join(os.path.dirname(os.path.abspath(__file__)), "load.py")
         said = subprocess.run(
-            [sys.executable, load, "--url", url, "--password", PASSWORD, "--pid", str(process.pid), "--runs", "1",
+            [sys.executable, load, "--url", server.url, "--password", PASSWORD, "--pid", str(server.process.pid), "--runs", "1",
              "--docs", str(given.docs), "--seconds", str(given.seconds), "--tests", ",".join(given.tests), "--json"],
             stdout=subprocess.PIPE, text=True)
         if said.returncode:
             sys.exit(said.returncode)
         return json.loads(said.stdout)
     finally:
-        end(process)
+        end(server.process)
 
 
 for _ in range(given.spinning):
     launch([sys.executable, "-c", "while True: pass"])
 
-runs = {"couchdb": [], "settle": []}
+starts = {
+    "couchdb": lambda folder: CouchDB(given.couchdb, folder, PASSWORD), "settle": lambda folder: Server(given.settle, folder, PASSWORD)}
+runs = {name: [] for name in starts}
 for number in range(given.runs):
-    for name, start in (("couchdb", start_couchdb), ("settle", start_settle)):
+    for name, start in starts.items():
         runs[name].append(measure(start))
         print(f"{name}, run {number + 1} of {given.runs}", file=sys.stderr, flush=True)
 if given.json:

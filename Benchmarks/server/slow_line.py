@@ -2,10 +2,13 @@
 """Pulls and pushes a database over a slow line, and prints seconds and bytes in both directions.
 
     slow_line.py [--settle .build/release/settle] [--documents 20000] [--round-trip 100] [--down 8000] [--up 2000] [--runs 1] [--cut 5]
+                 [--couchdb FOLDER] [--pouchdb FOLDER]
 
 The line is a relay in this process, which delays and spaces what it passes on: milliseconds of a round trip, and kilobits a
 second in each direction. The documents have about 340 bytes and one revision each. With --cut, pushes and pulls are
-repeated over a line that breaks every so many seconds.
+repeated over a line that breaks every so many seconds. With --couchdb, a release of CouchDB, as for beside.py, the same is done with a
+CouchDB as server, and this CouchDB replicates over the line, too. With --pouchdb, the `dist` of PouchDB's repository, a PouchDB in Node
+pulls from each server and pushes to it.
 """
 import asyncio
 import json
@@ -17,9 +20,11 @@ import threading
 import time
 
 from connection import Connection
+from couchdb import CouchDB, release
 from options import BUILT, above_zero, add_settle, at_least, parser, positive
 from processes import Server, launch, run, scratch
 
+PASSWORD = "over-a-line"
 WORDS = "milk bread butter eggs cheese water juice apple pear lemon sugar salt flour".split()
 
 
@@ -101,36 +106,88 @@ def write_documents(path, count):
             file.write(json.dumps(document, separators=(",", ":")) + "\n")
 
 
+class Far:
+    """A server at the other end of a line."""
+
+    def __init__(self, name, server, given):
+        self.name, self.url = name, server.url
+        self.line = Line(server.port, given)
+
+    def owner(self):
+        """A new connection: an old one may have been closed meanwhile."""
+        return Connection(self.url, "anna", PASSWORD)
+
+    def address(self, database, over_line=True):
+        """The address of a database, which is made if it is not there."""
+        owner = self.owner()
+        owner.ask("PUT", f"/{database}", good=(201, 412))
+        port = self.line.port if over_line else owner.port
+        return f"http://anna:{PASSWORD}@127.0.0.1:{port}/{database}"
+
+
 class Measured:
     """The seconds and bytes of what was done, by its name."""
 
-    def __init__(self, settle, line):
-        self.settle, self.seconds, self.sizes, self.line = settle, {}, {}, line
+    def __init__(self):
+        self.seconds, self.sizes = {}, {}
 
-    def run(self, what, verb, path, address):
+    def run(self, what, far, work):
+        far.line.counted()
         began = time.monotonic()
-        run([self.settle, verb, path, address])
-        self.add(what, time.monotonic() - began)
-        self.sizes[what] = self.line.counted()
-
-    def first(self, what, path, address):
-        """How long a pull takes until it has stored its first document."""
-        began = time.monotonic()
-        pull = launch([self.settle, "pull", path, address, "--events", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        next(line for line in pull.stdout if b'"document"' in line)
-        self.add(what, time.monotonic() - began)
-        pull.stdout.read()
-        pull.wait()
-        self.line.counted()
-
-    def add(self, what, seconds):
-        self.seconds.setdefault(what, []).append(seconds)
+        work()
+        self.seconds.setdefault(what, []).append(time.monotonic() - began)
+        self.sizes[what] = far.line.counted()
 
     def show(self):
         for what, seconds in self.seconds.items():
-            sizes = self.sizes.get(what)
-            carried = f"   {sizes['up']:9,} bytes up  {sizes['down']:9,} bytes down" if sizes else ""
-            print(f"{what:32} {statistics.median(seconds):6.2f} s{carried}")
+            sizes = self.sizes[what]
+            print(f"{what:44} {statistics.median(seconds):6.2f} s   {sizes['up']:10,} bytes up  {sizes['down']:10,} bytes down")
+
+
+def with_settle(settle, far, measured, room, turn):
+    """Pushes and pulls by the tool."""
+    def make(name):
+        path = f"{room}/{name}-{far.name}-{turn}"
+        run([settle, "create", path])
+        return path
+
+    def replicate(what, verb, path, remote):
+        measured.run(f"settle: {what}", far, lambda: run([settle, verb, path, remote]))
+
+    def first(path, remote):
+        pull = launch([settle, "pull", path, remote, "--events", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        measured.run(f"settle: pull from {far.name}, first document", far, lambda: next(row for row in pull.stdout if b'"document"' in row))
+        pull.stdout.read()
+        pull.wait()
+
+    source, copy, notes = make("source"), make("copy"), far.address(f"notes-{turn}")
+    run([settle, "import", source, f"{room}/documents.jsonl"])
+    replicate(f"push to {far.name}", "push", source, notes)
+    replicate(f"push to {far.name} again, nothing new", "push", source, notes)
+    replicate(f"pull from {far.name}", "pull", copy, notes)
+    replicate(f"pull from {far.name} again, nothing new", "pull", copy, notes)
+    first(make("first"), notes)
+
+
+def with_couchdb(near, far, measured, turn):
+    """Pulls and pushes by CouchDB's own replicator."""
+    def replicate(what, source, target):
+        body = {"source": source, "target": target}
+        measured.run(f"CouchDB: {what}", far, lambda: near.owner().ask_json("POST", "/_replicate", body, good=(200,)))
+
+    copy = near.address(f"copy-of-{far.name.lower()}-{turn}", over_line=False)
+    replicate(f"pull from {far.name}", far.address(f"notes-{turn}"), copy)
+    replicate(f"push to {far.name}", copy, far.address(f"by-couchdb-{turn}"))
+
+
+def with_pouchdb(folder, far, measured, turn):
+    """Pulls and pushes by PouchDB."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pouchdb-line.js")
+    pouch = launch([script, folder, far.address(f"notes-{turn}"), far.address(f"by-pouchdb-{turn}")], stdout=subprocess.PIPE, text=True)
+    pouch.stdout.readline()
+    for what in (f"pull from {far.name}", f"push to {far.name}"):
+        measured.run(f"PouchDB: {what}", far, lambda: int(pouch.stdout.readline()))
+    pouch.wait()
 
 
 def main():
@@ -142,40 +199,34 @@ def main():
     options.add_argument("--up", type=positive, default=2000, help="kilobits a second")
     options.add_argument("--runs", type=positive, default=1, help="how often; the medians are printed")
     options.add_argument("--cut", type=above_zero, help="seconds after which the line breaks, again and again")
+    options.add_argument("--couchdb", type=release, metavar="FOLDER", help="a release of CouchDB")
+    options.add_argument("--pouchdb", metavar="FOLDER", help="PouchDB's own builds: pouchdb.js and pouchdb.memory.js")
     given = options.parse_args()
+    if given.pouchdb and not os.path.exists(os.path.join(given.pouchdb, "pouchdb.memory.js")):
+        options.error(f"there is no pouchdb.memory.js in {given.pouchdb}")
     room = scratch("line")
-    server = Server(given.settle, f"{room}/data", "over a line", user="anna")
     write_documents(f"{room}/documents.jsonl", given.documents)
     print(f"{given.documents:,} documents, {os.path.getsize(room + '/documents.jsonl') / 1e6:.2f} MB as JSON lines", flush=True)
-    line = Line(server.port, given)
-    measured = Measured(given.settle, line)
-    owner = Connection(server.url, "anna", "over a line")
-
-    def make(path):
-        run([given.settle, "create", path])
-        return path
-
-    def address(name):
-        owner.ask("PUT", f"/{name}", good=(201, 412))
-        return f"http://anna:over%20a%20line@127.0.0.1:{line.port}/{name}"
-
+    settle, measured = Far("Settle", Server(given.settle, f"{room}/data", PASSWORD, user="anna"), given), Measured()
+    couchdb = given.couchdb and Far("CouchDB", CouchDB(given.couchdb, f"{room}/couchdb", PASSWORD, user="anna"), given)
+    fars = [settle, couchdb] if couchdb else [settle]
     for turn in range(given.runs):
-        source, copy, notes = make(f"{room}/source-{turn}"), make(f"{room}/copy-{turn}"), address(f"notes-{turn}")
-        run([given.settle, "import", source, f"{room}/documents.jsonl"])
-        measured.run("push", "push", source, notes)
-        measured.run("push again, nothing new", "push", source, notes)
-        measured.run("pull", "pull", copy, notes)
-        measured.run("pull again, nothing new", "pull", copy, notes)
-        measured.first("pull, the first document", make(f"{room}/first-{turn}"), notes)
+        for far in fars:
+            with_settle(given.settle, far, measured, room, turn)
+            if couchdb:
+                with_couchdb(couchdb, far, measured, turn)
+            if given.pouchdb:
+                with_pouchdb(given.pouchdb, far, measured, turn)
     if given.cut:
-        line.cut(given.cut)
+        settle.line.cut(given.cut)
         for turn in range(given.runs):
-            measured.run(f"push, cut every {given.cut:g} s", "push", f"{room}/source-{turn}", address(f"cut-{turn}"))
-            measured.run(f"pull, cut every {given.cut:g} s", "pull", make(f"{room}/cut-{turn}"), address(f"notes-{turn}"))
-    server.stop()
+            copy, notes = f"{room}/cut-{turn}", settle.address(f"notes-{turn}")
+            run([given.settle, "create", copy])
+            for verb, path, remote in ("push", f"{room}/source-Settle-{turn}", settle.address(f"cut-{turn}")), ("pull", copy, notes):
+                measured.run(f"settle: {verb}, cut every {given.cut:g} s", settle, lambda: run([given.settle, verb, path, remote]))
     measured.show()
     if given.cut:
-        print(f"The line broke {line.cuts} times.")
+        print(f"The line broke {settle.line.cuts} times.")
 
 
 if __name__ == "__main__":
