@@ -189,7 +189,7 @@ public final class Database: Sendable {
         expirations.cancel()
         engine.close()
         turn?.release()
-        if let path { DatabaseRegistry.shared.forgetReleased(path) }
+        if let path { DatabaseRegistry.shared.forgetReleased(ObjectIdentifier(self), path) }
     }
 
     /// Calls a closure with an editor of documents.

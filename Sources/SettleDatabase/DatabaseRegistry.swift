@@ -8,25 +8,32 @@ final class DatabaseRegistry: Sendable {
 
     struct Entry: Sendable {
         weak var database: Database?
-        /// Whether a thread is opening, closing or removing the database.
-        var isBusy = false
+        /// The database, also while it is being released; `nil` while a thread opens, closes or removes it.
+        let object: ObjectIdentifier?
+
+        /// A folder that a thread uses alone.
+        static let reserved = Entry(database: nil, object: nil)
+
+        /// An open database.
+        static func open(_ database: Database) -> Entry {
+            Entry(database: database, object: ObjectIdentifier(database))
+        }
     }
 
     /// The entries by the bytes of the folder's path, because the file system compares bytes.
     let entries = Monitor<[[UInt8]: Entry]>([:])
-    /// The seconds for which a call waits until another thread has closed a folder.
+    /// The seconds for which a call waits until another thread has closed or released a database.
     private static let patience = 60.0
 
     /// Returns the open database of a folder, or opens it; concurrent calls for one folder run one after the other.
     func open(_ files: DatabaseFiles, isNew: Bool = false, _ make: () throws -> Database) throws -> Database {
-        let (open, wasKnown) = try reserve(files, unlessOpen: true)
-        if let open {
+        if let open = try reserve(files, unlessOpen: true) {
             if isNew { throw Database.alreadyExists(files) }
             return open
         }
         var made: Database?
         defer { leave(files, made) }
-        let database = try Self.retrying(if: wasKnown, make)
+        let database = try make()
         made = database
         return database
     }
@@ -36,11 +43,11 @@ final class DatabaseRegistry: Sendable {
     ///
     /// - Throws: ``DatabaseError`` with code `inUse` if another process has it open, and errors of the closures.
     func remove(_ files: DatabaseFiles, check: () throws -> Void, _ body: () throws -> Void) throws {
-        let (open, wasKnown) = try reserve(files, unlessOpen: false)
+        let open = try reserve(files, unlessOpen: false)
         defer { leave(files, nil) }
         try check()
         open?.close()
-        let lock = try Self.retrying(if: wasKnown) { try DatabaseLock(files) }
+        let lock = try DatabaseLock(files)
         defer { lock.release() }
         try body()
     }
@@ -52,8 +59,8 @@ final class DatabaseRegistry: Sendable {
         guard let path = database.path else { return false }
         return entries.withLock { entries in
             let key = Array(path.utf8)
-            guard let entry = entries[key], entry.database === database, !entry.isBusy else { return false }
-            entries[key] = Entry(isBusy: true)
+            guard entries[key]?.database === database else { return false }
+            entries[key] = .reserved
             return true
         }
     }
@@ -64,24 +71,27 @@ final class DatabaseRegistry: Sendable {
         entries.update { $0[Array(path.utf8)] = nil }
     }
 
-    /// Removes the entry of a database that was released and whose lock is free, if its folder is not in use again.
-    func forgetReleased(_ path: String) {
+    /// Removes the entry of a database that was released and whose lock is free. The folder may be reserved by another
+    /// thread, or have another database already.
+    func forgetReleased(_ object: ObjectIdentifier, _ path: String) {
         let key = Array(path.utf8)
-        entries.withLock { entries in
-            if let entry = entries[key], entry.database == nil, !entry.isBusy { entries[key] = nil }
+        entries.update { entries in
+            if entries[key]?.object == object { entries[key] = nil }
         }
     }
 
-    /// Waits until no other thread uses a folder, and reserves it for this one; with `unlessOpen`, an open database is
-    /// returned without a reservation.
-    private func reserve(_ files: DatabaseFiles, unlessOpen: Bool) throws -> (open: Database?, wasKnown: Bool) {
+    /// Waits until no other thread uses a folder and no database there is being released, and reserves it for this
+    /// thread; with `unlessOpen`, an open database is returned without a reservation.
+    ///
+    /// - Returns: The open database, if there is one.
+    private func reserve(_ files: DatabaseFiles, unlessOpen: Bool) throws -> Database? {
         let key = Array(files.folder.utf8)
-        let taken = entries.wait(seconds: Self.patience) { entries -> (Database?, Bool)? in
+        let taken = entries.wait(seconds: Self.patience) { entries -> Database?? in
             let entry = entries[key]
-            if entry?.isBusy == true { return nil }
-            if unlessOpen, let open = entry?.database { return (open, true) }
-            entries[key] = Entry(isBusy: true)
-            return (entry?.database, entry != nil)
+            let open = entry?.database
+            if entry != nil, open == nil { return nil }
+            if !unlessOpen || open == nil { entries[key] = .reserved }
+            return .some(open)
         }
         guard let taken else {
             throw DatabaseError(
@@ -93,7 +103,7 @@ final class DatabaseRegistry: Sendable {
 
     /// Ends the reservation of a folder, and stores the database that was opened there.
     private func leave(_ files: DatabaseFiles, _ database: Database?) {
-        entries.update { $0[Array(files.folder.utf8)] = database.map { Entry(database: $0) } }
+        entries.update { $0[Array(files.folder.utf8)] = database.map(Entry.open) }
     }
 
     /// The open databases in a folder.
@@ -101,18 +111,6 @@ final class DatabaseRegistry: Sendable {
         let prefix = Array((DatabaseFiles(folder: folder).folder + "/").utf8)
         return entries.withLock { entries in
             entries.filter { $0.key.starts(with: prefix) }.values.compactMap(\.database)
-        }
-    }
-
-    /// Runs a closure that needs a database's lock. If this process had it open, another thread may be releasing it, so a held
-    /// lock is retried for up to a second.
-    private static func retrying<Result>(if wasKnown: Bool, _ make: () throws -> Result) throws -> Result {
-        var attempts = wasKnown ? 1000 : 0
-        while true {
-            do { return try make() } catch let error as DatabaseError where error.code == .inUse && attempts > 0 {
-                attempts -= 1
-                usleep(1000)
-            }
         }
     }
 }
