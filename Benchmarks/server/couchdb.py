@@ -16,7 +16,11 @@ def release(folder):
 
 
 class CouchDB:
-    """A CouchDB with stock settings that writes to one folder alone, and needs no process for the names of Erlang's nodes."""
+    """A CouchDB with stock settings that writes to one folder alone, and needs no process for the names of Erlang's nodes.
+
+    Without that process, CouchDB would take itself for the search server for which `GET /` looks, and wait 7 s for its own answer. So that
+    one has another address, where nothing listens.
+    """
 
     def __init__(self, release, folder, password, user="admin"):
         self.port = free_port()
@@ -26,12 +30,12 @@ class CouchDB:
             file.write(
                 f"[couchdb]\ndatabase_dir = {folder}\nview_index_dir = {folder}\nsingle_node = true\n[smoosh]\nstate_dir = {folder}\n"
                 f"[chttpd]\nport = {self.port}\nbind_address = 127.0.0.1\n[log]\nwriter = file\nfile = {folder}/log\n"
-                f"[admins]\n{user} = {password}\n")
+                f"[dreyfus]\nname = clouseau@127.0.0.2\n[admins]\n{user} = {password}\n")
+        flags = f"-start_epmd false -erl_epmd_port {free_port()} -kernel inet_dist_use_interface {{127,0,0,1}}"
         stock = [os.path.join(release, "etc", name) for name in ("default.ini", "local.ini")]
         self.process = launch(
             [os.path.join(release, "bin", "couchdb")],
-            env=os.environ | {
-                "COUCHDB_INI_FILES": " ".join([*stock, settings]), "ERL_FLAGS": f"-start_epmd false -erl_epmd_port {free_port()}"},
+            env=os.environ | {"COUCHDB_INI_FILES": " ".join([*stock, settings]), "ERL_FLAGS": flags},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.url = f"http://127.0.0.1:{self.port}"
         self.wait()

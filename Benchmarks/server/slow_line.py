@@ -16,6 +16,7 @@ import os
 import random
 import statistics
 import subprocess
+import sys
 import threading
 import time
 
@@ -137,6 +138,7 @@ class Measured:
         work()
         self.seconds.setdefault(what, []).append(time.monotonic() - began)
         self.sizes[what] = far.line.counted()
+        print(f"{what}: {self.seconds[what][-1]:.2f} s", file=sys.stderr, flush=True)
 
     def show(self):
         for what, seconds in self.seconds.items():
