@@ -33,6 +33,9 @@ final class LeasedNodes: Sendable {
         }
     }
 
+    /// The ids of the jobs that run on any node.
+    var runningIDs: Set<String> { Set(nodes.flatMap { $0.scheduler.runningJobs.map(\.id) }) }
+
     /// A database of the server, as the server has it open.
     func database(_ name: String) throws -> Database { try DocumentStore(path: server.folder.path).open(name) }
 

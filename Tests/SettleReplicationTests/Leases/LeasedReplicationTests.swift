@@ -159,7 +159,11 @@ import Testing
         try world.order("on", ["continuous": true])
         try #require(try await world.pass { world.nodes.contains { $0.running == ["on"] } } != nil)
         try await CouchDBPeer(world.server.url("c")).create()
+        let former = world.runningIDs
         try world.order("on", to: "c", ["continuous": true])
+        // Until the former job is ordered to end, it takes along what is written.
+        try #require(
+            try await world.pass { !world.runningIDs.isEmpty && world.runningIDs.isDisjoint(with: former) } != nil)
         try world.database("a").put("x", [:])
         let copy = try world.database("c")
         try #require(try await world.pass { try copy.counts().live == 1 } != nil)
