@@ -10,12 +10,14 @@ internal import SettlePlatform
 ///     let milk = try await remote.json("GET", .document("milk")).json
 ///
 /// Responses with a status of 400 or more are thrown as ``CouchDBError``. An expired login or token is renewed
-/// automatically, once per request. Nothing else is retried.
+/// automatically, once per request, and a request that is refused after its credentials were replaced is sent with the
+/// new ones. Nothing else is retried.
 package struct CouchDBConnection: Sendable {
     /// The base address for paths, without user and password.
     package let url: HTTPURL
     private let client: any HTTPTransport
-    let authorizer: Authorizer
+    /// Authorizes the requests of this connection and of its copies.
+    private let current: Guarded<Authorizer>
     private let serverURL: HTTPURL
 
     /// A connection to a database.
@@ -51,7 +53,7 @@ package struct CouchDBConnection: Sendable {
         self.url = url.withoutCredentials
         self.client = client
         serverURL = server.withoutCredentials
-        authorizer = Authorizer(credentials, server: serverURL, client: client)
+        current = Guarded(Authorizer(credentials, server: serverURL, client: client))
         if url.scheme == .http, !url.isLoopback, credentials.areReadable {
             onWarning("\(credentials) goes to \(url.authority) in the open: use https")
         }
@@ -59,11 +61,19 @@ package struct CouchDBConnection: Sendable {
 
     private init(_ url: HTTPURL, of other: CouchDBConnection) {
         self.url = url
-        (client, authorizer, serverURL) = (other.client, other.authorizer, other.serverURL)
+        (client, current, serverURL) = (other.client, other.current, other.serverURL)
     }
 
     /// The server of the database, with the same client and login.
     package var server: CouchDBConnection { CouchDBConnection(serverURL, of: self) }
+
+    var authorizer: Authorizer { current.withLock(\.self) }
+
+    /// Replaces the credentials, also for requests that are in progress.
+    func renew(_ credentials: ReplicationCredentials) {
+        let authorizer = Authorizer(credentials, server: serverURL, client: client)
+        current.withLock { $0 = authorizer }
+    }
 
     /// The credentials; printing them shows no secret.
     package var credentials: ReplicationCredentials { authorizer.credentials }
@@ -122,14 +132,19 @@ package struct CouchDBConnection: Sendable {
         var plain = HTTPRequest(method, url.appending(path, query: query), body: body)
         plain.headers[NumberSpelling.header] = NumberSpelling.stored
         adjust(&plain)
-        var (response, secret) = try await send(plain)
-        let challenge = response.status == 401 ? AuthenticationChallenge(response.headers) : nil
-        let isOther = challenge.map { authorizer.adopt($0, for: plain.url) } ?? false
-        if response.status == 401, isOther || secret != nil {
-            // Reading the response to its end frees its connection for the next request.
-            _ = try? await response.collect(limit: 64 * 1024)
-            if let secret { authorizer.forget(secret) }
-            (response, secret) = try await send(plain)
+        var authorizer = authorizer
+        var (response, secret) = try await send(plain, authorizer)
+        if response.status == 401 {
+            let newest = self.authorizer
+            let challenge = newest === authorizer ? AuthenticationChallenge(response.headers) : nil
+            let isOther = challenge.map { authorizer.adopt($0, for: plain.url) } ?? (newest !== authorizer)
+            if isOther || secret != nil {
+                // Reading the response to its end frees its connection for the next request.
+                _ = try? await response.collect(limit: 64 * 1024)
+                if let secret { authorizer.forget(secret) }
+                authorizer = newest
+                (response, secret) = try await send(plain, authorizer)
+            }
         }
         guard response.status < 300 || response.status == 304 else {
             throw try await CouchDBError(reading: response, of: plain, tried: authorizer.tried(at: plain.url))
@@ -137,7 +152,7 @@ package struct CouchDBConnection: Sendable {
         return response
     }
 
-    private func send(_ plain: HTTPRequest) async throws -> (HTTPResponse, secret: String?) {
+    private func send(_ plain: HTTPRequest, _ authorizer: Authorizer) async throws -> (HTTPResponse, secret: String?) {
         var request = plain
         let secret = try await authorizer.authorize(&request)
         let response = try await client.send(request)

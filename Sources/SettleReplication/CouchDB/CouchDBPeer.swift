@@ -42,7 +42,6 @@ public final class CouchDBPeer: Peer, AddressedPeer {
     let now: @Sendable () -> ContinuousClock.Instant
     /// The warning that credentials go over plain HTTP to another machine, unless the caller allows that.
     package let warning: String?
-    private let client: any HTTPTransport
     private let state: Guarded<State>
 
     private struct State {
@@ -86,7 +85,6 @@ public final class CouchDBPeer: Peer, AddressedPeer {
             if let onWarning { onWarning(text) } else { warning = text }
         }
         self.warning = warning
-        self.client = client
         state = Guarded(State(credentials: connection.credentials, connection: connection))
         self.url = connection.url
         self.options = options
@@ -114,11 +112,10 @@ public final class CouchDBPeer: Peer, AddressedPeer {
     ///   replication; with `cancelled` after ``close()``.
     public func renew(_ credentials: ReplicationCredentials) throws {
         try state.withLock { state in
-            guard state.connection != nil else { throw closed }
+            guard let connection = state.connection else { throw closed }
             try credentials.checkUser(of: state.credentials)
             state.credentials = credentials
-            state.connection = CouchDBConnection(
-                database: url, client: client, credentials: credentials, onWarning: { _ in })
+            connection.renew(credentials)
         }
     }
 

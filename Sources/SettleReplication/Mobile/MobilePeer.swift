@@ -222,18 +222,21 @@ extension MobilePeer {
         }
     }
 
-    /// Opens a connection. An expired session or token is renewed once.
+    /// Opens a connection. An expired session or token is renewed once. If the credentials were replaced meanwhile, it
+    /// tries with the new ones.
     func open() async throws -> MobileConnection {
         let place = address.url.appending("_blipsync")
-        var (request, isAgain) = (HTTPRequest("GET", place), false)
+        var isAgain = false
         while true {
             do {
                 let authorizer = state.withLock(\.authorizer)
+                var request = HTTPRequest("GET", place)
                 let secret = try await authorizer.authorize(&request)
                 request.headers.merge(headers)
                 do {
                     return try await MobileConnection.open(request, client.options, opener, collection: collection)
                 } catch let error as PeerError where error.status == 401 {
+                    if state.withLock({ $0.authorizer !== authorizer }) { continue }
                     guard let secret, !isAgain else { throw refused(error, authorizer.tried(at: place)) }
                     authorizer.forget(secret)
                     isAgain = true

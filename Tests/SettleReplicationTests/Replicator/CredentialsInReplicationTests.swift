@@ -144,6 +144,31 @@ import Testing
         notes.close()
     }
 
+    // SEMANTICS 138
+    @Test func `a request that is refused because its token was replaced meanwhile is sent with the new one`()
+        async throws
+    {
+        let server = try makeServer()
+        _ = try DocumentStore(path: server.folder.path).create("hub")
+        let gate = TokenGate(DefaultTransport(), token: "old", user: try server.url().withBasic)
+        func keys(_ token: String) -> ReplicationCredentials {
+            .oauth1(OAuth1(consumerKey: "app", consumerSecret: "s1", token: token, tokenSecret: "s2"))
+        }
+        let peer = try CouchDBPeer(server.url("hub", credentials: ""), credentials: keys("old"), client: gate)
+        for isAccepted in [true, false] {
+            gate.onSend.withLock { onSend in
+                onSend = { [tokens = gate.tokens] in
+                    try peer.renew(keys("new"))
+                    tokens.withLock { $0 = isAccepted ? ["new"] : [] }
+                }
+            }
+            do {
+                _ = try await peer.connect()
+                #expect(isAccepted)
+            } catch let error as PeerError { #expect(!isAccepted && error.code == .unauthorized, "\(error)") }
+        }
+    }
+
     @Test func `headers of a peer are sent to its server alone, and stored with its credentials`() async throws {
         let server = try OddServer { request in
             request.head.contains("\r\nX-Gate: hush\r\n") ? .init(200, "{\"update_seq\":0}") : .init(403, "{}")
@@ -202,6 +227,8 @@ import Testing
 /// A gateway in front of a server that accepts only requests signed with current tokens.
 private final class TokenGate: HTTPTransport {
     let tokens: Guarded<Set<String>>
+    /// Called once, after the next request was signed.
+    let onSend = Guarded<(@Sendable () throws -> Void)?>(nil)
     private let client: any HTTPTransport
     private let user: String
 
@@ -212,6 +239,11 @@ private final class TokenGate: HTTPTransport {
     }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let onSend = onSend.withLock { onSend in
+            defer { onSend = nil }
+            return onSend
+        }
+        try onSend?()
         var request = request
         let signed = request.headers["Authorization"] ?? ""
         let isKnown = tokens.withLock(\.self).contains { signed.contains("oauth_token=\"\($0)\"") }
