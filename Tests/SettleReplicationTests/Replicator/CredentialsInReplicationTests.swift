@@ -13,6 +13,10 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct CredentialsInReplicationTests {
     private static let secret = "p%40ss-w0rd"
 
+    private static func keys(_ token: String) -> ReplicationCredentials {
+        .oauth1(OAuth1(consumerKey: "app", consumerSecret: "s1", token: token, tokenSecret: "s2"))
+    }
+
     private func makeServer() throws -> LiveServer { try LiveServer { $0.security.admins["anna"] = "p@ss-w0rd" } }
 
     // SEMANTICS 135
@@ -107,11 +111,8 @@ import Testing
         let folder = try TemporaryFolder()
         var notes = try Database.openOrCreate(folder("notes.settle"))
         let gate = TokenGate(DefaultTransport(), token: "old", user: try server.url().withBasic)
-        func keys(_ token: String) -> ReplicationCredentials {
-            .oauth1(OAuth1(consumerKey: "app", consumerSecret: "s1", token: token, tokenSecret: "s2"))
-        }
         for number in 0..<5 { try hub.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
-        let peer = try CouchDBPeer(server.url("hub", credentials: ""), credentials: keys("old"), client: gate)
+        let peer = try CouchDBPeer(server.url("hub", credentials: ""), credentials: Self.keys("old"), client: gate)
         var configuration = ReplicationConfiguration.pull(notes, from: peer)
         configuration.isContinuous = true
         configuration.retry.firstDelay = .milliseconds(1)
@@ -121,7 +122,7 @@ import Testing
         await pull.waits { $0.mode == .idle }
         // The old token expires while the replication waits.
         gate.tokens.withLock { $0 = ["old", "new"] }
-        try await notes.replications.renewPersistent(name, keys("new"))
+        try await notes.replications.renewPersistent(name, Self.keys("new"))
         gate.tokens.withLock { $0 = ["new"] }
         try hub.put("late", ["n": 1])
         for try await document in notes.observe("late") where document != nil { break }
@@ -139,7 +140,7 @@ import Testing
         await #expect(throws: PeerError.self) {
             try await notes.replications.renewPersistent(other, .basic(user: "eve", password: "x"))
         }
-        await #expect(throws: PeerError.self) { try await notes.replications.renewPersistent("none", keys("new")) }
+        await #expect(throws: PeerError.self) { try await notes.replications.renewPersistent("none", Self.keys("new")) }
         await notes.replications.removeAll()
         notes.close()
     }
@@ -151,10 +152,7 @@ import Testing
         let server = try makeServer()
         _ = try DocumentStore(path: server.folder.path).create("hub")
         let gate = TokenGate(DefaultTransport(), token: "old", user: try server.url().withBasic)
-        func keys(_ token: String) -> ReplicationCredentials {
-            .oauth1(OAuth1(consumerKey: "app", consumerSecret: "s1", token: token, tokenSecret: "s2"))
-        }
-        let peer = try CouchDBPeer(server.url("hub", credentials: ""), credentials: keys("old"), client: gate)
+        let peer = try CouchDBPeer(server.url("hub", credentials: ""), credentials: Self.keys("old"), client: gate)
         for isAccepted in [true, false] {
             gate.onSend.withLock { onSend in
                 onSend = { [tokens = gate.tokens] in
@@ -205,10 +203,10 @@ import Testing
         for number in 0..<20 { try hub.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let gate = TokenGate(DefaultTransport(), token: "old", user: try server.url().withBasic)
         func pull(_ token: String) throws -> ReplicationConfiguration {
-            let keys = OAuth1(consumerKey: "app", consumerSecret: "s1", token: token, tokenSecret: "s2")
-            return .pull(
+            .pull(
                 notes,
-                from: try CouchDBPeer(server.url("hub", credentials: ""), credentials: .oauth1(keys), client: gate))
+                from: try CouchDBPeer(
+                    server.url("hub", credentials: ""), credentials: Self.keys(token), client: gate))
         }
         let replicator = try await notes.replications.replicator(pull("old"))
         #expect(try await replicator.run().counts.changesRead == 20)
