@@ -156,7 +156,7 @@ import Testing
         for isAccepted in [true, false] {
             gate.onSend.withLock { onSend in
                 onSend = { [tokens = gate.tokens] in
-                    try peer.renew(keys("new"))
+                    try peer.renew(Self.keys("new"))
                     tokens.withLock { $0 = isAccepted ? ["new"] : [] }
                 }
             }
