@@ -59,7 +59,8 @@ final class DatabaseRegistry: Sendable {
         guard let path = database.path else { return false }
         return entries.withLock { entries in
             let key = Array(path.utf8)
-            guard entries[key]?.database === database else { return false }
+            // The entry may be that of a newer database, which must not be released under the lock.
+            guard entries[key]?.object == ObjectIdentifier(database) else { return false }
             entries[key] = .reserved
             return true
         }
