@@ -3,7 +3,7 @@
 //
 //     Benchmarks/server/pouchdb-line.js FOLDER SOURCE TARGET      FOLDER has PouchDB's own builds, as for pouchdb-rounds.js
 //
-// It prints a line when it is ready, after the pull, and after the push: the number of documents that were written.
+// It prints a line when it is ready, after the pull, and after the push, with the number of documents that were written.
 'use strict';
 const [folder, source, target] = process.argv.slice(2);
 const PouchDB = require('../../Scripts/live/pouchdb.js')(folder);

@@ -186,9 +186,14 @@ def with_pouchdb(folder, far, measured, turn):
     """Pulls and pushes by PouchDB."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pouchdb-line.js")
     pouch = launch([script, folder, far.address(f"notes-{turn}"), far.address(f"by-pouchdb-{turn}")], stdout=subprocess.PIPE, text=True)
-    pouch.stdout.readline()
+
+    def step():
+        if not pouch.stdout.readline():
+            sys.exit(f"PouchDB ended with {pouch.wait()}")
+
+    step()
     for what in (f"pull from {far.name}", f"push to {far.name}"):
-        measured.run(f"PouchDB: {what}", far, lambda: int(pouch.stdout.readline()))
+        measured.run(f"PouchDB: {what}", far, step)
     pouch.wait()
 
 

@@ -1,7 +1,8 @@
 internal import SettlePlatform
 
 extension Database {
-    /// Opens an existing database. If this process already has it open, it returns the same object.
+    /// Opens an existing database. If this process already has it open, it returns the same object. If the process is
+    /// closing it, the call waits for that.
     ///
     /// - Parameters:
     ///   - path: The database's folder, by custom `NAME.settle`.
@@ -9,7 +10,7 @@ extension Database {
     /// - Returns: The database.
     /// - Throws: ``DatabaseError`` with code `notFound`; `notADatabase` for a file, for a folder of other files and for another
     ///   program's database; `newerFormat` or `corrupt`, without changing the file;
-    ///   `inUse` if another process has it open; `inputOutput`.
+    ///   `inUse` if another process has it open, or this one has not closed it after a minute; `inputOutput`.
     public static func open(_ path: String, options: DatabaseOptions = DatabaseOptions()) throws -> Database {
         let files = DatabaseFiles(folder: path)
         return try options.log.measure(.open, ["database": files.name]) {

@@ -67,8 +67,6 @@ package struct CouchDBConnection: Sendable {
     /// The server of the database, with the same client and login.
     package var server: CouchDBConnection { CouchDBConnection(serverURL, of: self) }
 
-    var authorizer: Authorizer { current.withLock(\.self) }
-
     /// Replaces the credentials, also for requests that are in progress.
     func renew(_ credentials: ReplicationCredentials) {
         let authorizer = Authorizer(credentials, server: serverURL, client: client)
@@ -76,7 +74,7 @@ package struct CouchDBConnection: Sendable {
     }
 
     /// The credentials; printing them shows no secret.
-    package var credentials: ReplicationCredentials { authorizer.credentials }
+    package var credentials: ReplicationCredentials { current.withLock(\.self).credentials }
 
     /// Sends a request and reads the whole response.
     ///
@@ -132,32 +130,64 @@ package struct CouchDBConnection: Sendable {
         var plain = HTTPRequest(method, url.appending(path, query: query), body: body)
         plain.headers[NumberSpelling.header] = NumberSpelling.stored
         adjust(&plain)
-        var authorizer = authorizer
-        var (response, secret) = try await send(plain, authorizer)
-        if response.status == 401 {
-            let newest = self.authorizer
-            let challenge = newest === authorizer ? AuthenticationChallenge(response.headers) : nil
-            let isOther = challenge.map { authorizer.adopt($0, for: plain.url) } ?? (newest !== authorizer)
-            if isOther || secret != nil {
-                // Reading the response to its end frees its connection for the next request.
-                _ = try? await response.collect(limit: 64 * 1024)
-                if let secret { authorizer.forget(secret) }
-                authorizer = newest
-                (response, secret) = try await send(plain, authorizer)
-            }
+        var sent = try await authorize(plain)
+        var response = try await send(sent)
+        if response.status == 401, hasOthers(than: sent, for: AuthenticationChallenge(response.headers)) {
+            // Reading the response to its end frees its connection for the next request.
+            _ = try? await response.collect(limit: 64 * 1024)
+            sent = try await authorize(plain)
+            response = try await send(sent)
         }
         guard response.status < 300 || response.status == 304 else {
-            throw try await CouchDBError(reading: response, of: plain, tried: authorizer.tried(at: plain.url))
+            throw try await CouchDBError(reading: response, of: plain, tried: sent.authorizer.tried(at: plain.url))
         }
         return response
     }
 
-    private func send(_ plain: HTTPRequest, _ authorizer: Authorizer) async throws -> (HTTPResponse, secret: String?) {
-        var request = plain
-        let secret = try await authorizer.authorize(&request)
-        let response = try await client.send(request)
-        authorizer.adoptCookie(response.headers)
-        return (response, secret)
+    private func send(_ authorized: AuthorizedRequest) async throws -> HTTPResponse {
+        let response = try await client.send(authorized.request)
+        authorized.authorizer.adoptCookie(response.headers)
+        return response
+    }
+}
+
+// MARK: - Authorization
+
+/// A request with credentials.
+struct AuthorizedRequest {
+    let request: HTTPRequest
+    /// What has added the credentials.
+    let authorizer: Authorizer
+    /// The session or token in the request, if it can be renewed.
+    let secret: String?
+}
+
+extension CouchDBConnection {
+    /// Adds credentials to a request: the newest ones, even if others are replaced meanwhile.
+    ///
+    /// - Throws: Errors of a login, or of an app that makes tokens.
+    func authorize(_ plain: HTTPRequest) async throws -> AuthorizedRequest {
+        while true {
+            let authorizer = current.withLock(\.self)
+            var request = plain
+            do {
+                let secret = try await authorizer.authorize(&request)
+                return AuthorizedRequest(request: request, authorizer: authorizer, secret: secret)
+            } catch {
+                // A login with the old password may fail because there is a new one.
+                guard current.withLock(\.self) !== authorizer else { throw error }
+            }
+        }
+    }
+
+    /// Whether a request that the server has refused can be sent with other credentials: newer ones, a new session or
+    /// token, or others that are stored for this server.
+    func hasOthers(than refused: AuthorizedRequest, for challenge: AuthenticationChallenge?) -> Bool {
+        let authorizer = refused.authorizer
+        if let secret = refused.secret { authorizer.forget(secret) }
+        if current.withLock(\.self) !== authorizer { return true }
+        let areStored = challenge.map { authorizer.adopt($0, for: refused.request.url) } ?? false
+        return areStored || refused.secret != nil
     }
 }
 

@@ -30,7 +30,6 @@ public final class MobilePeer: Peer, AddressedPeer {
     }
 
     struct State: Sendable {
-        var authorizer: Authorizer
         var opening: Task<MobileConnection, any Error>?
         /// Whether `opening` has connected.
         var isOpen = false
@@ -45,6 +44,8 @@ public final class MobilePeer: Peer, AddressedPeer {
     let collection: String?
     let headers: HTTPHeaders
     let client: any HTTPTransport
+    /// The HTTP API at the same address, which has the login.
+    private let login: CouchDBConnection
     let opener: MobileOpener
     /// The maximum size of the attachments in memory, in bytes; a larger single revision is sent alone.
     package let maximumContentBytes: Int
@@ -102,19 +103,18 @@ public final class MobilePeer: Peer, AddressedPeer {
         }
         let client = HeaderClient(client, headers, for: address.url)
         var warning: String?
-        // The login uses the HTTP API at the same address.
-        let connection = CouchDBConnection(database: address.url, client: client, credentials: credentials) { text in
+        login = CouchDBConnection(database: address.url, client: client, credentials: credentials) { text in
             if let onWarning { onWarning(text) } else { warning = text }
         }
         self.warning = warning
-        state = Guarded(State(authorizer: connection.authorizer))
+        state = Guarded(State())
         (self.address, self.collection) = (address.withoutCredentials, collection)
         (self.client, self.headers, self.opener) = (client, headers, opener)
         self.maximumContentBytes = maximumContentBytes
     }
 
     /// The credentials.
-    var credentials: ReplicationCredentials { state.withLock(\.authorizer).credentials }
+    var credentials: ReplicationCredentials { login.credentials }
 
     /// Replaces the token or password. Open connections stay open; the next one uses the new credentials.
     ///
@@ -124,10 +124,8 @@ public final class MobilePeer: Peer, AddressedPeer {
     public func renew(_ credentials: ReplicationCredentials) throws {
         try state.withLock { state in
             guard !state.isClosed else { throw closed }
-            try credentials.checkUser(of: state.authorizer.credentials)
-            let connection = CouchDBConnection(
-                database: address.url, client: client, credentials: credentials, onWarning: { _ in })
-            state.authorizer = connection.authorizer
+            try credentials.checkUser(of: login.credentials)
+            login.renew(credentials)
             // A connection that is not open yet may be refused because of the old credentials.
             if !state.isOpen { state.opening = nil }
         }
@@ -222,23 +220,22 @@ extension MobilePeer {
         }
     }
 
-    /// Opens a connection. An expired session or token is renewed once. If the credentials were replaced meanwhile, it
-    /// tries with the new ones.
+    /// Opens a connection. If the server refuses that, it is tried once more with a new session or token, or with
+    /// credentials that have replaced the refused ones.
     func open() async throws -> MobileConnection {
         let place = address.url.appending("_blipsync")
         var isAgain = false
         while true {
             do {
-                let authorizer = state.withLock(\.authorizer)
-                var request = HTTPRequest("GET", place)
-                let secret = try await authorizer.authorize(&request)
+                let authorized = try await login.authorize(HTTPRequest("GET", place))
+                var request = authorized.request
                 request.headers.merge(headers)
                 do {
                     return try await MobileConnection.open(request, client.options, opener, collection: collection)
                 } catch let error as PeerError where error.status == 401 {
-                    if state.withLock({ $0.authorizer !== authorizer }) { continue }
-                    guard let secret, !isAgain else { throw refused(error, authorizer.tried(at: place)) }
-                    authorizer.forget(secret)
+                    guard !isAgain, login.hasOthers(than: authorized, for: nil) else {
+                        throw refused(error, authorized.authorizer.tried(at: place))
+                    }
                     isAgain = true
                 }
             } catch { throw PeerError(error, at: name) }

@@ -101,6 +101,39 @@ import Testing
         #expect(error?.code == .badRequest)
     }
 
+    @Test func `a connection that is refused because the password was replaced meanwhile is opened with the new one`()
+        async throws
+    {
+        let renewed = Guarded<MobilePeer?>(nil)
+        let sent = Guarded<[String]>([])
+        let peer = try MobilePeer(
+            PeerAddress("ws://localhost/db"), credentials: .basic(user: "anna", password: "old"),
+            client: DefaultTransport(TransportOptions()),
+            opener: MobileOpener { [endpoint] request, _, make in
+                let passwords = sent.withLock { sent in
+                    sent.append(request.headers["Authorization"] ?? "")
+                    return sent
+                }
+                if passwords.count < 3 {
+                    if passwords.count == 1 {
+                        try renewed.withLock(\.self)?.renew(.basic(user: "anna", password: "new"))
+                    }
+                    throw PeerError(.unauthorized, "not this password", status: 401)
+                }
+                let client = make { endpoint.ring() }
+                try await endpoint.connect(client)
+                return client
+            })
+        renewed.withLock { $0 = peer }
+        // The new password is refused, too, and is not sent again.
+        let error = await #expect(throws: PeerError.self) { _ = try await peer.connect() }
+        #expect(error?.code == .unauthorized && sent.withLock(\.count) == 2 && Set(sent.withLock(\.self)).count == 2)
+        _ = try await peer.connect()
+        #expect(sent.withLock(\.count) == 3)
+        renewed.withLock { $0 = nil }
+        await peer.close()
+    }
+
     @Test func `a call after new credentials does not wait for a connection with the old ones`() async throws {
         let gate = Barrier(count: 2)
         endpoint.refuse([1], after: gate)

@@ -146,24 +146,25 @@ import Testing
     }
 
     // SEMANTICS 138
-    @Test func `a request that is refused because its token was replaced meanwhile is sent with the new one`()
-        async throws
-    {
+    @Test(arguments: ["token", "login"])
+    func `a request or a login that is refused because it was replaced meanwhile is sent with what replaced it`(
+        kind: String
+    ) async throws {
         let server = try makeServer()
         _ = try DocumentStore(path: server.folder.path).create("hub")
-        let gate = TokenGate(DefaultTransport(), token: "old", user: try server.url().withBasic)
-        let peer = try CouchDBPeer(server.url("hub", credentials: ""), credentials: Self.keys("old"), client: gate)
-        for isAccepted in [true, false] {
-            gate.onSend.withLock { onSend in
-                onSend = { [tokens = gate.tokens] in
-                    try peer.renew(Self.keys("new"))
-                    tokens.withLock { $0 = isAccepted ? ["new"] : [] }
-                }
-            }
+        @Sendable func credentials(isRight: Bool) -> ReplicationCredentials {
+            kind == "token"
+                ? Self.keys(isRight ? "new" : "old") : .session(user: "anna", password: isRight ? "p@ss-w0rd" : "old")
+        }
+        for isRight in [true, false] {
+            let gate = TokenGate(DefaultTransport(), token: "new", user: try server.url().withBasic)
+            let peer = try CouchDBPeer(
+                server.url("hub", credentials: ""), credentials: credentials(isRight: false), client: gate)
+            gate.onSend.withLock { $0 = { try peer.renew(credentials(isRight: isRight)) } }
             do {
                 _ = try await peer.connect()
-                #expect(isAccepted)
-            } catch let error as PeerError { #expect(!isAccepted && error.code == .unauthorized, "\(error)") }
+                #expect(isRight)
+            } catch let error as PeerError { #expect(!isRight && error.code == .unauthorized, "\(error)") }
         }
     }
 
