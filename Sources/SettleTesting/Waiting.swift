@@ -6,8 +6,11 @@ package import Testing
 
 /// The time after which a wait fails: long, because a busy machine may need a minute for the work of a second.
 private let waitLimit = Duration.seconds(300)
-/// The time between two evaluations of a condition.
-private let waitStep = Duration.milliseconds(10)
+/// The time between two evaluations of a condition. With the variable `SETTLE_WAIT_STEP` it is that many milliseconds,
+/// and a wait begins with such a pause, as on a machine that lets no test go on for so long. A test that waits for what
+/// passes by itself, such as a request that is running, then fails each time.
+private let waitStep = Duration.milliseconds(slowStep ?? 10)
+private let slowStep = ProcessInfo.processInfo.environment["SETTLE_WAIT_STEP"].flatMap { UInt32($0) }
 
 /// Blocks the thread until a condition holds, for five minutes at most. For tests that run in tasks there is
 /// ``eventually(_:sourceLocation:_:)``.
@@ -15,14 +18,15 @@ private let waitStep = Duration.milliseconds(10)
 /// - Parameters:
 ///   - goal: What the condition means. A failure reports it.
 ///   - sourceLocation: The place at which a failure is reported.
-///   - condition: The condition. It is evaluated every 10 milliseconds, and not again once it holds. An error counts as
-///     a condition that does not hold, and a failure reports the last one.
+///   - condition: The condition. It is evaluated at once and every 10 milliseconds, and not again once it holds. An error
+///     counts as a condition that does not hold, and a failure reports the last one.
 package func waitUntil(
     _ goal: String = "the condition holds", sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () throws -> Bool
 ) {
     let end = ContinuousClock.now + waitLimit
     var failure: (any Error)?
+    if slowStep != nil { Thread.sleep(forTimeInterval: waitStep / .seconds(1)) }
     while true {
         // After the last pause, which may have been long, the condition is evaluated once more.
         let isLast = ContinuousClock.now >= end
@@ -31,7 +35,7 @@ package func waitUntil(
             failure = nil
         } catch { failure = error }
         if isLast { break }
-        usleep(UInt32(waitStep / .microseconds(1)))
+        Thread.sleep(forTimeInterval: waitStep / .seconds(1))
     }
     recordWait(goal, failure, sourceLocation)
 }
@@ -42,13 +46,14 @@ package func waitUntil(
 /// - Parameters:
 ///   - goal: What the condition means. A failure reports it.
 ///   - sourceLocation: The place at which a failure is reported.
-///   - condition: The condition. It is evaluated every 10 milliseconds, and not again once it holds. An error counts as
-///     a condition that does not hold, and a failure reports the last one.
+///   - condition: The condition. It is evaluated at once and every 10 milliseconds, and not again once it holds. An error
+///     counts as a condition that does not hold, and a failure reports the last one.
 package func eventually(
     _ goal: String, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async {
     let end = ContinuousClock.now + waitLimit
     var failure: (any Error)?
+    if slowStep != nil { try? await Task.sleep(for: waitStep) }
     while true {
         let isLast = ContinuousClock.now >= end || Task.isCancelled
         do {

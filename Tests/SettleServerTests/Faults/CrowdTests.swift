@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Settle
 import SettleTesting
@@ -119,13 +120,17 @@ import Testing
     @Test func `stopping lets running requests finish`() throws {
         let live = try LiveServer { $0.stopTimeout = .seconds(120) }
         _ = try live.send("PUT", "/db")
-        let documents = (0..<10_000).map { #"{"_id":"d\#($0)"}"# }.joined(separator: ",")
+        let (server, stopped) = (live.server, DispatchGroup())
         let writer = try live.connect()
         // The server counts a request for a moment after its answer has come.
-        waitUntil { live.server.load.requests == 0 }
-        try writer.write(LiveServer.request("POST", "/db/_bulk_docs", #"{"docs":[\#(documents)]}"#))
-        waitUntil { live.server.load.requests != 0 }
-        live.server.stop()
+        waitUntil { server.load.requests == 0 }
+        try server.state.databases.open("db").transaction {
+            try writer.write(LiveServer.request("PUT", "/db/a", "{}"))
+            waitUntil("the write waits for the transaction") { server.load.requests == 1 }
+            DispatchQueue.global().async(group: stopped) { server.stop() }
+            waitUntil("the server stops") { (try? live.connect()) == nil }
+        }
         #expect(try writer.readAnswer().head.hasPrefix("HTTP/1.1 201"))
+        stopped.wait()
     }
 }
