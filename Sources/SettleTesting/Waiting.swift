@@ -18,8 +18,8 @@ private let slowStep = ProcessInfo.processInfo.environment["SETTLE_WAIT_STEP"].f
 /// - Parameters:
 ///   - goal: What the condition means. A failure reports it.
 ///   - sourceLocation: The place at which a failure is reported.
-///   - condition: The condition. It is evaluated at once and every 10 milliseconds, and not again once it holds. An error
-///     counts as a condition that does not hold, and a failure reports the last one.
+///   - condition: The condition. It is evaluated at once and every 10 milliseconds, and not again once it holds. An
+///     error counts as a condition that does not hold, and a failure reports the last one.
 package func waitUntil(
     _ goal: String = "the condition holds", sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () throws -> Bool
@@ -46,8 +46,8 @@ package func waitUntil(
 /// - Parameters:
 ///   - goal: What the condition means. A failure reports it.
 ///   - sourceLocation: The place at which a failure is reported.
-///   - condition: The condition. It is evaluated at once and every 10 milliseconds, and not again once it holds. An error
-///     counts as a condition that does not hold, and a failure reports the last one.
+///   - condition: The condition. It is evaluated at once and every 10 milliseconds, and not again once it holds. An
+///     error counts as a condition that does not hold, and a failure reports the last one.
 package func eventually(
     _ goal: String, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async {
