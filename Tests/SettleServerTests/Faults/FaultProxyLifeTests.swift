@@ -112,11 +112,12 @@ import Testing
         var statuses: Set<String> = []
         for seed in 0..<1000 as Range<UInt64> {
             var maker = RequestMaker(seed: seed)
-            // Refused while the proxy is down.
             var reached = try? faulty.connect()
-            waitUntil {
-                if reached == nil { reached = try? faulty.connect() }
-                return reached != nil
+            if reached == nil {
+                waitUntil("the proxy is up again") {
+                    reached = try? faulty.connect()
+                    return reached != nil
+                }
             }
             let connection = try #require(reached)
             try? connection.write(maker.next())
