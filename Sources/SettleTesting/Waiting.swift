@@ -7,8 +7,8 @@ package import Testing
 /// The time after which a wait fails: long, because a busy machine may need a minute for the work of a second.
 private let waitLimit = Duration.seconds(300)
 /// The time between two evaluations of a condition. With the variable `SETTLE_WAIT_STEP` it is that many milliseconds,
-/// and a wait begins with such a pause, as on a machine that lets no test go on for so long. A test that waits for what
-/// passes by itself, such as a request that is running, then fails each time.
+/// and a wait begins with such a pause, as if a busy machine had held up the test for so long. A test that waits for a
+/// short state, such as a request that is running, then fails each time, because the state has ended when it looks.
 private let waitStep = Duration.milliseconds(slowStep ?? 10)
 private let slowStep = ProcessInfo.processInfo.environment["SETTLE_WAIT_STEP"].flatMap { UInt32($0) }
 
