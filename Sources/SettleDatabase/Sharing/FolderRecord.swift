@@ -72,22 +72,41 @@ private func systemRead(_ file: Int32, _ buffer: UnsafeMutableRawPointer?, _ cou
 
 /// The lock that gives a folder of databases to one server. It is taken before anything in the folder is read or
 /// written.
+///
+/// A server may be killed while it starts a process for scripts. That process shares the lock until it executes its own
+/// program, so the next server waits for it.
 final class FolderLock: Sendable {
     private let folder: String
     private let lock = Guarded<FileLock?>(nil)
+    /// The time to wait for a lock whose server has ended.
+    private static let patience: Duration = .seconds(30)
+    /// The interval at which it is tried again, in microseconds.
+    private static let pause: UInt32 = 2000
 
     init(_ folder: String) { self.folder = folder }
 
-    /// Takes the lock, unless this object already has it.
+    /// Takes the lock, unless this object already has it. It waits up to 30 seconds for the lock of a server that has
+    /// ended.
     ///
     /// - Throws: ``DatabaseError`` with code `inUse` if another server has it, or `inputOutput`.
     func reserve() throws {
         try lock.withLock { lock in
             guard lock == nil else { return }
             let path = folder + "/server.lock"
-            guard let taken = try FileLock(path: path) else { throw Self.inUse(folder, by: Self.owner(path)) }
-            taken.writeLine("\(getpid())")
-            lock = taken
+            let deadline = ContinuousClock.now + Self.patience
+            while true {
+                if let taken = try FileLock(path: path) {
+                    taken.writeLine("\(getpid())")
+                    lock = taken
+                    return
+                }
+                let owner = Self.owner(path)
+                let hasEnded = owner.map { !Self.isRunning($0) } ?? false
+                guard hasEnded, ContinuousClock.now < deadline else {
+                    throw Self.inUse(folder, by: hasEnded ? nil : owner)
+                }
+                usleep(Self.pause)
+            }
         }
     }
 
@@ -99,7 +118,7 @@ final class FolderLock: Sendable {
         }
     }
 
-    private static func inUse(_ folder: String, by owner: String?) -> DatabaseError {
+    private static func inUse(_ folder: String, by owner: pid_t?) -> DatabaseError {
         DatabaseError(
             .inUse,
             """
@@ -109,13 +128,15 @@ final class FolderLock: Sendable {
     }
 
     /// The process that has written its id into the lock file.
-    private static func owner(_ path: String) -> String? {
+    private static func owner(_ path: String) -> pid_t? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 20)
         let count = read(file, &bytes, bytes.count)
         let digits = bytes.prefix(max(count, 0)).prefix { (0x30...0x39).contains($0) }
-        return digits.isEmpty ? nil : String(decoding: digits, as: UTF8.self)
+        return pid_t(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
     }
+
+    private static func isRunning(_ process: pid_t) -> Bool { kill(process, 0) == 0 || errno == EPERM }
 }

@@ -55,22 +55,60 @@ import Testing
                 "PRAGMA user_version = 101",
             ] { try connection.execute(statement) }
         }
-        let process = try room.start(["import", "db", "old.cblite"], "cut")
-        while !FileManager.default.fileExists(atPath: room.path("db/database.sqlite")), process.isRunning {
-            usleep(2000)
+        let gate = open(room.path("gate"), O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        #expect(flock(gate, LOCK_EX) == 0)
+        let process = try room.start(["import", "db", "old.cblite"], "cut", Self.waiting(room))
+        waitUntil("some batches are stored") {
+            FileManager.default.fileExists(atPath: room.path(Self.sign)) || !process.isRunning
         }
         process.interrupt()
+        close(gate)
         let outcome = try room.outcome(process, "cut")
         #expect(
             outcome.status == 130 && outcome.errors.contains("which are stored; the same command goes on"), "\(outcome)"
         )
         let stored = try #require(try room.run("info", "db", "--json").json["doc_count"]?.int)
-        #expect(stored > 0 && stored < count)
+        #expect(stored > Self.storedAtSign && stored < count)
         let again = try room.run("import", "db", "old.cblite", "--json")
-        // The first document alone is no place to go on from.
-        #expect(again.status == 0 && again.json["documents"]?.int == (stored == 1 ? count : count - stored), "\(again)")
+        #expect(again.status == 0 && again.json["documents"]?.int == count, "\(again)")
+        // It reports both of its parts. The first document alone is no place to go on from.
+        #expect(again.json["known"]?.int == (stored == 1 ? 1 : 0), "\(again)")
         #expect(try room.run("info", "db", "--json").json["doc_count"]?.int == count)
     }
+
+    #if os(Linux)
+    /// The file that shows that batches are stored.
+    private static let sign = "sign"
+    private static let storedAtSign = 1000
+
+    /// What makes the tool wait when it has written some batches, until the file `gate` is not locked. The whole import has about
+    /// 2,200 of these calls.
+    private static func waiting(_ room: Room) throws -> [String: String] {
+        try room.preload(
+            """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <fcntl.h>
+            #include <sys/file.h>
+            #include <unistd.h>
+            ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t place) {
+                static int calls = 0;
+                ssize_t (*real)(int, const void *, size_t, off64_t) =
+                    (ssize_t (*)(int, const void *, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
+                if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) == 500) {
+                    close(open("\(sign)", O_CREAT | O_WRONLY, 0600));
+                    flock(open("gate", O_RDONLY), LOCK_EX);
+                }
+                return real(file, bytes, count, place);
+            }
+            """)
+    }
+    #else
+    private static let sign = "db/database.sqlite"
+    private static let storedAtSign = 0
+
+    private static func waiting(_ room: Room) throws -> [String: String] { [:] }
+    #endif
 
     @Test func `a dump of 120 MB is imported in 60 MB of memory`() throws {
         try room.write("", to: "dump.jsonl")

@@ -8,6 +8,8 @@ final class ServedFolder {
     /// The port it listens on.
     let port: Int
     private let process = Process()
+    /// Has the file of its error messages.
+    private let logs: TemporaryFolder
 
     /// Starts it with further options and environment variables, and waits until it listens.
     init(
@@ -21,7 +23,10 @@ final class ServedFolder {
             .merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
+        logs = try TemporaryFolder()
+        let errors = URL(filePath: logs("errors"))
+        try Data().write(to: errors)
+        process.standardError = try FileHandle(forWritingTo: errors)
         try process.run()
         var line: [UInt8] = []
         while line.last != UInt8(ascii: "\n") {
@@ -29,7 +34,9 @@ final class ServedFolder {
             if piece.isEmpty { break }
             line += piece
         }
-        self.port = try #require(try JSONValue(utf8: line)["port"]?.int)
+        let port = (try? JSONValue(utf8: line))?["port"]?.int
+        let printed = String(decoding: try line + Data(contentsOf: errors), as: UTF8.self)
+        self.port = try #require(port, "settle serve printed: \(printed)")
     }
 
     deinit { if process.isRunning { kill() } }
@@ -45,7 +52,9 @@ final class ServedFolder {
 
     /// The body of the answer to a request as the administrator.
     func json(_ method: String, _ path: String, _ body: String? = nil) throws -> JSONValue {
-        try JSONValue(utf8: answer(method, path, body).body)
+        let answer = try answer(method, path, body)
+        let text = String(decoding: answer.body, as: UTF8.self)
+        return try #require(try? JSONValue(utf8: answer.body), "\(method) \(path): \(answer.head)\(text)")
     }
 
     private func answer(_ method: String, _ path: String, _ body: String?) throws -> (head: String, body: [UInt8]) {
