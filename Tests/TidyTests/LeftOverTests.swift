@@ -33,6 +33,19 @@ private func stands(_ word: String, aloneIn line: String) -> Bool {
     }
 }
 
+/// Reports loops of a Swift file that only wait for a condition: `waitUntil` ends with an error, and `SETTLE_WAIT_STEP` delays it.
+func ownWaitComplaints(in file: SourceFile) -> [Complaint] {
+    guard file.path.hasPrefix("Tests/"), file.text.contains("sleep(") else { return [] }
+    let sleep = /^ *(?:try\?? )?(?:await )?(?:usleep|Thread\.sleep|Task\.sleep)\([^{}]*$/
+    return file.lines.indices.dropFirst().dropLast().compactMap { number in
+        let opening = file.lines[...number].suffix(4).dropLast()
+        guard file.lines[number].contains(sleep), file.lines[number + 1].drop(while: { $0 == " " }) == "}",
+            opening.last?.hasSuffix("{") == true, opening.contains(where: { $0.contains("while ") })
+        else { return nil }
+        return file.complaint(number, "wait with `waitUntil` or `eventually`")
+    }
+}
+
 /// Reports loops that wait for a condition and go on when it holds: a `where` clause leaves iterations out and does not end the loop.
 func endlessWaitComplaints(in file: SourceFile) -> [Complaint] {
     guard file.text.contains("sleep(") else { return [] }
@@ -47,6 +60,12 @@ struct LeftOverTests {
         expectNone(Repository.shared.files.flatMap(endlessWaitComplaints))
         let text = "for _ in 0." + ".<9 where !isDone { usleep(1) }\nwhile !isDone { usleep(1) }\n"
         #expect(endlessWaitComplaints(in: SourceFile(path: "Tests/A.swift", text: text)).map(\.line) == [1])
+    }
+
+    @Test func `a test waits in no loop of its own`() {
+        expectNone(Repository.shared.files.flatMap(ownWaitComplaints))
+        let text = "while !isDone {\n    usleep(1)\n}\nwhile !isDone {\n    isDone = ask()\n    usleep(1)\n}\n"
+        #expect(ownWaitComplaints(in: SourceFile(path: "Tests/A.swift", text: text)).map(\.line) == [1])
     }
 
     @Test func `the code has no leftovers and names no machine path`() {
