@@ -45,7 +45,7 @@ class Peer(Client):
 
     def __init__(self, accepted, mode):
         self.socket, self.mode, self.buffer = accepted, mode, b""
-        self.socket.settimeout({"slow": 3, "silent": 60}.get(mode, 300))
+        self.socket.settimeout({"slow": 3, "silent": 240}.get(mode, 300))
         self.number_of_connection = len(connections)
         connections.append(self)
         while b"\r\n\r\n" not in self.buffer:

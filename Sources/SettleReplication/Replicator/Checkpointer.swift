@@ -85,6 +85,9 @@ struct Checkpointer: Sendable {
     /// The log to write, and the sides that still lack it.
     private var next = ReplicationLog()
     private var unsaved: [Side] = []
+    /// The names of the checkpoints that this run has tried to write. The answer to a write may be lost, also at the end of a
+    /// run, which cancels its requests.
+    private var tried: Set<String> = []
 
     /// Creates the rules for a run that began at `start`.
     init(id: ReplicationID, start: WallTime) {
@@ -159,7 +162,9 @@ struct Checkpointer: Sendable {
     private mutating func save() -> Action {
         while !unsaved.isEmpty {
             let side = unsaved.removeFirst()
-            if let known = sides[side], !known.isClosed { return .save(side, next, revision: known.revision) }
+            guard let known = sides[side], !known.isClosed else { continue }
+            if let name = next.history.first?.sessionID { tried.insert(name) }
+            return .save(side, next, revision: known.revision)
         }
         guard case .write(let position, _, _, _) = work else {
             (log, recorded, started) = (next, .start, .start)
@@ -181,9 +186,13 @@ struct Checkpointer: Sendable {
         return open.count == 1 ? open[0] : nil
     }
 
-    /// Whether both logs are unchanged, or another run of this replication has continued from there.
+    /// Whether only this run has changed the logs, or another run of this replication has continued from there.
     private mutating func isUnchanged(_ source: ReplicationLog?, _ left: [Side: Known]) -> Bool {
-        if Side.allCases.allSatisfy({ sides[$0]?.newest == left[$0]?.newest }) { return true }
+        let areOurs = Side.allCases.allSatisfy { side in
+            guard let newest = sides[side]?.newest else { return left[side]?.newest == nil }
+            return newest == left[side]?.newest || tried.contains(newest)
+        }
+        if areOurs { return true }
         // Both have the same newest checkpoint, and it follows ours: two runs work at the same time, and both are
         // right.
         guard let ours = log.history.first?.sessionID, sides[.source]?.newest == sides[.target]?.newest,

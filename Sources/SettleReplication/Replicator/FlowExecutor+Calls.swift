@@ -101,8 +101,10 @@ extension FlowExecutor {
     ) async throws -> ChangesPage {
         guard let network else { return try await source.changes(request) }
         while true {
+            // It is read before the request, so that a change of the network during the request is noticed.
+            let position = network.position
             let call = Task { try await source.changes(request) }
-            let number = network.whenRung(after: network.position) { _ in call.cancel() }
+            let number = network.whenRung(after: position) { _ in call.cancel() }
             let result = await withTaskCancellationHandler {
                 await call.result
             } onCancel: {

@@ -12,6 +12,8 @@ struct CheckpointerTests {
         var target: JSONValue?
         var closed: Set<Checkpointer.Side> = []
         var failure: PeerError?
+        /// The side at which a log is written, and whose answer is lost.
+        var silent: Checkpointer.Side?
         private(set) var steps: [String] = []
         private var revision = 0
         private var revisions: [Checkpointer.Side: String] = [:]
@@ -46,6 +48,7 @@ struct CheckpointerTests {
             revision += 1
             revisions[side] = "\(revision)"
             if side == .source { source = log.json } else { target = log.json }
+            if side == silent { return .failed(PeerError(.connectionLost, "")) }
             return .saved(side, revision: "\(revision)")
         }
     }
@@ -111,6 +114,29 @@ struct CheckpointerTests {
             }
         }
         #expect(logs.target == nil && checkpointer.recorded == position(7))
+    }
+
+    @Test(arguments: Checkpointer.Side.allCases)
+    func `a log that was written without an answer is not taken for another's`(side: Checkpointer.Side) throws {
+        var (logs, checkpointer) = (Logs(), checkpointer)
+        _ = try resume(&logs, &checkpointer)
+        guard case .written = logs.run(write(7, "n"), &checkpointer) else {
+            Issue.record("not written")
+            return
+        }
+        logs.silent = side
+        guard case .failed = logs.run(write(8, "o"), &checkpointer) else {
+            Issue.record("the answer was not lost")
+            return
+        }
+        logs.silent = nil
+        guard case .written(nil) = logs.run(write(9, "p"), &checkpointer) else {
+            Issue.record("taken for another's change")
+            return
+        }
+        #expect(logs.source == logs.target)
+        var next = self.checkpointer
+        #expect(try resume(&logs, &next).position == position(9))
     }
 
     @Test func `two concurrent runs continue from each other's checkpoints`() throws {

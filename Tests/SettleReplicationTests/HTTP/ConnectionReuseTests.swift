@@ -55,9 +55,9 @@ import Testing
         let first = Task { try await client.send(HTTPRequest("GET", url.appending("first"))).status }
         #expect(await held.get())
         var late = HTTPRequest("GET", url)
-        late.timeout = .seconds(6)
+        late.timeout = .seconds(31)
         var patient = HTTPRequest("GET", url)
-        patient.idleTimeout = .seconds(5)
+        patient.idleTimeout = .seconds(30)
         let waiting = Task { [patient] in try await client.send(patient).status }
         let error = await #expect(throws: TransportError.self) { try await client.send(late) }
         #expect(error?.code == .timedOut)

@@ -9,7 +9,7 @@ import Testing
 @testable import SettleReplication
 
 /// The connection of a peer, when it is lost, refused, or opened with other credentials.
-@Suite(.timeLimit(.minutes(1))) struct MobileConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct MobileConnectionTests {
     /// A server in this process that has the collection and an empty checkpoint.
     private final class Endpoint: Sendable {
         private struct State {

@@ -159,7 +159,7 @@ import Testing
     @Test func `a server that says nothing for half a minute gets a ping`() async throws {
         let passive = try Passive("silent")
         let peer = try MobilePeer("ws://127.0.0.1:\(passive.port)/db")
-        let request = ChangesRequest(since: .start, limit: 10, wait: .seconds(60))
+        let request = ChangesRequest(since: .start, limit: 10, wait: .seconds(240))
         // The end of the connection comes with the ping, and else the wait would end without a change.
         let error = await #expect(throws: PeerError.self) { _ = try await peer.changes(request) }
         #expect(error?.code == .connectionLost)

@@ -35,8 +35,13 @@ final class RawPeer: Sendable {
 
     deinit { close() }
 
-    /// Closes the connection.
+    /// Closes the connection, also for a process that is just being started and has a copy of the descriptor.
     func close() {
+        shut()
+        closeDescriptor()
+    }
+
+    private func closeDescriptor() {
         state.withLock { state in
             if !state.isClosed { _ = systemClose(socket) }
             state.isClosed = true
@@ -50,7 +55,7 @@ final class RawPeer: Sendable {
     func reset() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-        close()
+        closeDescriptor()
     }
 
     func write(_ text: String) throws { try write(Array(text.utf8)) }
