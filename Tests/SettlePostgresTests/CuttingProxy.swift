@@ -29,7 +29,7 @@ final class CuttingProxy: Sendable {
     }
 
     private static func listen() throws -> (socket: Int32, port: Int) {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = Sockets.make(AF_INET)
         var address = address(0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isOpen = withUnsafeMutablePointer(to: &address) {
@@ -79,9 +79,9 @@ final class CuttingProxy: Sendable {
             }
         }
         while true {
-            let client = Glibc.accept(listener, nil, nil)
+            let client = Sockets.accept(listener)
             guard client >= 0 else { return }
-            let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let server = Sockets.make(AF_INET)
             var address = Self.address(target)
             let isOpen = withUnsafePointer(to: &address) {
                 $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {

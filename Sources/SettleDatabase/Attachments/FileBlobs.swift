@@ -37,7 +37,7 @@ final class FileBlobs: BlobStorage {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: files.newAttachments)) ?? [] {
             // A file's name begins with the id of the process that was writing it.
             let writer = name.split(separator: "-").first.flatMap { pid_t($0) }
-            if isShared, let writer, writer != getpid(), kill(writer, 0) == 0 || errno != ESRCH { continue }
+            if isShared, let writer, writer != getpid(), ChildProcess.isRunning(writer) { continue }
             try? FileManager.default.removeItem(atPath: files.newAttachments + "/" + name)
         }
     }

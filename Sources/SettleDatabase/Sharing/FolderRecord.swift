@@ -101,7 +101,7 @@ final class FolderLock: Sendable {
                     return
                 }
                 let owner = Self.owner(path)
-                let hasEnded = owner.map { !Self.isRunning($0) } ?? false
+                let hasEnded = owner.map { !ChildProcess.isRunning($0) } ?? false
                 guard hasEnded, ContinuousClock.now < deadline else {
                     throw Self.inUse(folder, by: hasEnded ? nil : owner)
                 }
@@ -137,6 +137,4 @@ final class FolderLock: Sendable {
         let digits = bytes.prefix(max(count, 0)).prefix { (0x30...0x39).contains($0) }
         return pid_t(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
     }
-
-    private static func isRunning(_ process: pid_t) -> Bool { kill(process, 0) == 0 || errno == EPERM }
 }

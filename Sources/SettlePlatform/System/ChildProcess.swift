@@ -1,4 +1,4 @@
-/// Starting processes, where the systems' headers differ.
+/// Starting and looking at processes, where the systems' headers differ.
 package enum ChildProcess {
     #if canImport(Darwin)
     /// The changes to the descriptors of a new process.
@@ -20,6 +20,27 @@ package enum ChildProcess {
         setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(process), value)
         #else
         setpriority(PRIO_PROCESS, id_t(process), value)
+        #endif
+    }
+
+    /// Whether a process runs. One that has ended does not, even if its parent has not collected its status yet.
+    package static func isRunning(_ process: pid_t) -> Bool {
+        // The signal 0 only asks, and a process that has ended counts until it is collected.
+        guard kill(process, 0) == 0 || errno == EPERM else { return false }
+        #if canImport(Darwin)
+        var (information, size) = (kinfo_proc(), MemoryLayout<kinfo_proc>.stride)
+        var name = [CTL_KERN, KERN_PROC, KERN_PROC_PID, process]
+        guard sysctl(&name, UInt32(name.count), &information, &size, nil, 0) == 0, size > 0 else { return true }
+        return Int32(information.kp_proc.p_stat) != SZOMB
+        #else
+        guard let file = fopen("/proc/\(process)/stat", "re") else { return true }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = fread(&bytes, 1, bytes.count, file)
+        // The id and the name in parentheses, which may itself contain some, come before the state.
+        guard let end = bytes.prefix(count).lastIndex(of: UInt8(ascii: ")")) else { return true }
+        let state = bytes.prefix(count).dropFirst(end + 2).first
+        return state != UInt8(ascii: "Z") && state != UInt8(ascii: "X")
         #endif
     }
 

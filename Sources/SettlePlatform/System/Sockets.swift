@@ -1,8 +1,21 @@
 /// Stream sockets, where the systems' headers differ.
 package enum Sockets {
-    /// Creates a TCP socket of an address family, such as `AF_INET`; returns a negative number with `errno` if the
-    /// system refuses.
-    package static func make(_ family: Int32) -> Int32 { systemSocket(family, stream) }
+    /// Creates a TCP socket of an address family, such as `AF_INET`, that no other program inherits; returns a negative
+    /// number with `errno` if the system refuses.
+    package static func make(_ family: Int32) -> Int32 {
+        #if canImport(Glibc)
+        // In one step, because another thread may start a program at any moment.
+        systemSocket(family, stream | Int32(SOCK_CLOEXEC.rawValue))
+        #else
+        keptFromPrograms(systemSocket(family, stream))
+        #endif
+    }
+
+    /// Accepts the next connection of a listening socket, which no other program inherits; returns a negative number
+    /// with `errno` if there is none.
+    package static func accept(_ listener: Int32) -> Int32 {
+        keptFromPrograms(systemAccept(listener))
+    }
 
     /// The socket type of byte streams, as `addrinfo` and `socket` expect it.
     package static var stream: Int32 {
@@ -17,14 +30,18 @@ package enum Sockets {
     package static func pair() -> (Int32, Int32)? {
         var ends: [Int32] = [-1, -1]
         #if canImport(Glibc)
-        // In one step, because another thread may start a program at any moment.
         let kind = stream | Int32(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
         #else
         guard socketpair(AF_UNIX, stream, 0, &ends) == 0 else { return nil }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        for end in ends { _ = keptFromPrograms(end) }
         #endif
         return (ends[0], ends[1])
+    }
+
+    private static func keptFromPrograms(_ descriptor: Int32) -> Int32 {
+        if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        return descriptor
     }
 
     /// The indices of the sockets whose other end was closed, or will send nothing more.
@@ -76,6 +93,8 @@ package enum Sockets {
 
 // Outside of the type, whose functions have the same names.
 private func systemSocket(_ family: Int32, _ kind: Int32) -> Int32 { socket(family, kind, 0) }
+
+private func systemAccept(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
 
 private func systemConnect(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
     connect(descriptor, address, length)

@@ -26,7 +26,10 @@ final class LeaseKeeper: Sendable {
         var listed: [String: [LeaseName: LeasedJob]] = [:]
         /// The databases whose leases could not be reached the last time.
         var unreached: Set<String> = []
-        var isTicking = false
+        /// The time until which it waits, while there is something to wait for.
+        var waitsUntil: Duration?
+        /// The number of calls to the storage whose results were not passed on yet.
+        var calls = 0
     }
 
     /// The name of this node.
@@ -68,6 +71,9 @@ final class LeaseKeeper: Sendable {
     /// The last known state of a name's lease in the storage; `nil` if no node had it.
     func listed(_ name: LeaseName) -> LeasedJob? { state.withLock { $0.listed[name.database]?[name] } }
 
+    /// Whether it has done all that there is to do until some time passes.
+    var isIdle: Bool { state.withLock { $0.calls == 0 && $0.waitsUntil.map { $0 > clock.now() } ?? true } }
+
     /// Takes no more leases.
     func stop() { handle(.stopping) }
 
@@ -91,27 +97,23 @@ extension LeaseKeeper {
     /// Passes on time until there is nothing left to wait for.
     private func tick() {
         let begins = state.withLock { state in
-            guard !state.isTicking, state.keeping.nextTime(after: clock.now()) != nil else { return false }
-            state.isTicking = true
-            return true
+            guard state.waitsUntil == nil else { return false }
+            state.waitsUntil = state.keeping.nextTime(after: clock.now())
+            return state.waitsUntil != nil
         }
         guard begins else { return }
         Task { [weak self, clock] in
-            while let delay = self?.nextDelay() {
-                await clock.sleep(delay)
+            while let time = self?.nextTime() {
+                await clock.sleep(time)
                 self?.look()
             }
         }
     }
 
-    private func nextDelay() -> Duration? {
+    private func nextTime() -> Duration? {
         state.withLock { state in
-            let now = clock.now()
-            guard let time = state.keeping.nextTime(after: now) else {
-                state.isTicking = false
-                return nil
-            }
-            return max(time - now, .zero)
+            state.waitsUntil = state.keeping.nextTime(after: clock.now())
+            return state.waitsUntil
         }
     }
 
@@ -166,6 +168,7 @@ extension LeaseKeeper {
         _ database: String, _ body: @escaping @Sendable (any JobLeases) throws -> Answer,
         then: @escaping @Sendable (LeaseKeeper, Answer?) -> Void
     ) {
+        state.withLock { $0.calls += 1 }
         calls.async { [self] in
             var answer: Answer?
             do {
@@ -178,6 +181,7 @@ extension LeaseKeeper {
                 if isNew { work.warn("the leases of the replications of \(database) can't be reached: \(error)", nil) }
             }
             then(self, answer)
+            state.withLock { $0.calls -= 1 }
         }
     }
 }
@@ -188,13 +192,13 @@ extension LeaseKeeper {
 struct LeaseClock: Sendable {
     /// The time since the clock was created.
     let now: @Sendable () -> Duration
-    /// Waits for some time.
+    /// Waits until a time since the clock was created.
     let sleep: @Sendable (Duration) async -> Void
 
     /// Creates a clock from one that does not stop while the process is suspended.
     init(_ clock: some Clock<Duration>) {
         let start = clock.now
         now = { start.duration(to: clock.now) }
-        sleep = { try? await clock.sleep(for: $0) }
+        sleep = { try? await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
     }
 }

@@ -20,6 +20,9 @@ extension ReplicatorDocuments {
         }
     }
 
+    /// Whether nothing about leases is to be done until some time passes.
+    var areLeasesIdle: Bool { state.withLock(\.keeper)?.isIdle ?? true }
+
     private var work: LeaseKeeper.Work {
         LeaseKeeper.Work(
             standings: { [weak self] in self?.standings($0) ?? [:] }, status: { [weak self] in self?.status($0) },

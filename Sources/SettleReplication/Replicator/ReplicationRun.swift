@@ -169,10 +169,12 @@ struct ReplicationRun: Sendable {
             if let closed = localPeers.first(where: { $0.database?.isClosed == true }) {
                 return .failure(closed.wasClosed)
             }
+            let isAsked = Guarded(false)
             let beginning = await withTaskGroup(of: Result<Beginning, PeerError>?.self) { group in
                 group.addTask { await PeerError.result { try await prepare() } }
                 group.addTask {
-                    _ = await orders.next()
+                    let order = await orders.next()
+                    isAsked.withLock { $0 = order != nil }
                     return nil
                 }
                 for peer in localPeers {
@@ -184,7 +186,10 @@ struct ReplicationRun: Sendable {
                 defer { group.cancelAll() }
                 return await group.next() ?? nil
             }
-            if let beginning { return orders.isStopping ? nil : beginning }
+            guard let beginning, !orders.isStopping else { continue }
+            // The order may have come at the moment of the failure.
+            if case .failure = beginning, isAsked.withLock(\.self) { continue }
+            return beginning
         }
         return nil
     }

@@ -170,13 +170,12 @@ enum Loopback {
 
     /// Accepts the next connection of a listening socket; `nil` if no connection waits.
     static func accepted(by listener: Int32) -> Int32? {
-        let descriptor = accept(listener, nil, nil)
+        let descriptor = Sockets.accept(listener)
         return descriptor < 0 ? nil : descriptor
     }
 
-    /// Prepares a socket: non-blocking, not inherited by child processes, and without signals.
+    /// Prepares a socket: non-blocking, and without signals.
     static func prepare(_ descriptor: Int32) {
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         #if canImport(Darwin)
         set(descriptor, SOL_SOCKET, SO_NOSIGPIPE)

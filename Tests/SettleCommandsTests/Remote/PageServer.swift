@@ -24,7 +24,7 @@ final class PageServer: Sendable {
             "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: \(page.utf8.count)\r\nConnection: close\r\n\r\n\(page)"
                 .utf8)
         Thread.detachNewThread {
-            while case let peer = accept(socket, nil, nil), peer >= 0 {
+            while case let peer = Sockets.accept(socket), peer >= 0 {
                 var request = [UInt8](repeating: 0, count: 65536)
                 _ = read(peer, &request, request.count)
                 _ = write(peer, answer, answer.count)

@@ -14,11 +14,27 @@ struct FolderLockTests {
         return lock
     }
 
-    @Test func `a server waits for the lock that a process keeps which a killed server was starting`() throws {
+    /// A process of this one that has ended.
+    private func endedProcess(isCollected: Bool) throws -> pid_t {
+        var process: pid_t = 0
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
+        defer { free(arguments[0]) }
+        try #require(posix_spawnp(&process, "true", nil, nil, &arguments, nil) == 0)
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(process), &information, isCollected ? WEXITED : WEXITED | WNOWAIT) != 0 {
+            try #require(errno == EINTR)
+        }
+        return process
+    }
+
+    @Test(arguments: [true, false])
+    func `a server waits for the lock that a process keeps which a killed server was starting`(
+        _ isCollected: Bool
+    ) throws {
         let folder = try TemporaryFolder()
-        let ended = try BuiltTool("settle").start(["--version"])
-        ended.waitForEnd()
-        let kept = try lock(folder, as: ended.processIdentifier)
+        let ended = try endedProcess(isCollected: isCollected)
+        defer { if !isCollected { waitpid(ended, nil, 0) } }
+        let kept = try lock(folder, as: ended)
         let (outcome, isDone) = (Guarded<Result<Void, any Error>?>(nil), DispatchSemaphore(value: 0))
         let path = folder.path
         let taking = try SystemThread {

@@ -160,18 +160,20 @@ struct ConflictBehaviourTests {
         }
         let replicator = OneWayReplicator(configuration)
         // Its status whenever it rests after it was active.
-        let statuses = replicator.statuses
+        let (statuses, wasActive) = (replicator.statuses, Guarded(false))
         let resting = Task {
-            var (wasActive, seen) = (false, [ReplicationStatus]())
+            var seen: [ReplicationStatus] = []
             for await status in statuses {
-                wasActive = wasActive || status.mode == .active
-                if wasActive, status.mode != .active { seen.append(status) }
-                if wasActive, status.mode == .stopped { break }
+                if status.mode == .active { wasActive.withLock { $0 = true } }
+                guard wasActive.withLock(\.self), status.mode != .active else { continue }
+                seen.append(status)
+                if status.mode == .stopped { break }
             }
             return seen
         }
         replicator.start()
         for await _ in asked { break }
+        await eventually("the activity was seen") { wasActive.withLock(\.self) }
         let database = here.database
         // The answer comes only after a stop that does not wait would have ended, unless the machine is busy.
         let before = Guarded<ReplicationStatus.Mode?>(nil)

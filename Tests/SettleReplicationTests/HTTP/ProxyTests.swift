@@ -46,12 +46,14 @@ import Testing
             head.fulfil(request.head)
             let server = try RawPeer.connected(to: live.server.port)
             try peer.write("HTTP/1.1 200 Connected\r\n\r\n")
-            Thread.detachNewThread {
+            let answering = try SystemThread {
                 while let piece = try? server.readSome() { try? peer.write(piece) }
                 peer.shut()
             }
-            while let piece = try? peer.readSome() { try server.write(piece) }
+            while let piece = try? peer.readSome() { try? server.write(piece) }
             server.shut()
+            // The connections are closed after this.
+            answering.join()
         }
         let client = client(try .through("http://127.0.0.1:\(proxy.port)"), roots: folder("server.pem"))
         let database = CouchDBConnection(database: try live.url("db"), client: client)

@@ -1,4 +1,5 @@
 import Settle
+import SettlePlatform
 import SettleReplication
 import SettleTesting
 import Testing
@@ -224,9 +225,11 @@ struct StatusTests {
         configuration.isContinuous = true
         let replicator = OneWayReplicator(configuration)
         let early = replicator.statuses
-        let modes = Task { await early.reduce(into: [ReplicationStatus.Mode]()) { $0.append($1.mode) } }
+        let modes = Guarded<[ReplicationStatus.Mode]>([])
+        let reading = Task { for await status in early { modes.withLock { $0.append(status.mode) } } }
         replicator.start()
         await replicator.waits { $0.mode == .idle }
+        await eventually("it was seen idle") { modes.withLock { $0.contains(.idle) } }
         // A suspended replicator is started again, and so is one that compares everything.
         await replicator.suspend()
         replicator.start()
@@ -234,8 +237,8 @@ struct StatusTests {
         await replicator.resyncFromStart()
         await replicator.waits { $0.mode == .idle }
         await replicator.stop()
-        let seen = await modes.value
-        #expect(seen.last == .stopped && seen.contains(.idle))
+        await reading.value
+        #expect(modes.withLock(\.last) == .stopped)
         var late: [ReplicationStatus.Mode] = []
         for await status in replicator.statuses { late.append(status.mode) }
         #expect(late == [.stopped])

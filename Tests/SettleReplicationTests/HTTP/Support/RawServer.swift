@@ -31,7 +31,7 @@ final class RawServer: Sendable {
         port = Int(UInt16(bigEndian: address.sin_port))
         Thread.detachNewThread { [weak self] in
             while true {
-                let accepted = accept(socket, nil, nil)
+                let accepted = Sockets.accept(socket)
                 guard accepted >= 0 else { break }
                 let peer = RawPeer(socket: accepted)
                 guard self?.add(peer) == true else { break }
