@@ -7,6 +7,8 @@ internal import SettlePlatform
 ///     resume   read ──→ resumed
 ///     forget   read ──→ save target ──→ save source ──→ forgotten
 ///     write    read ──→ save target ──→ save source ──→ written        or changed, after the read
+///               ↑           │               │
+///               └───────────┴── conflict ───┘   once
 ///
 /// The target's log is written first, so the target has every checkpoint that the source has. Before each write
 /// both logs are read again. If one of them has changed, a peer was replaced, and the replication starts over from
@@ -88,6 +90,8 @@ struct Checkpointer: Sendable {
     /// The names of the checkpoints that this run has tried to write. The answer to a write may be lost, also at the end of a
     /// run, which cancels its requests.
     private var tried: Set<String> = []
+    /// Whether the logs were read again after a conflict, in the current work.
+    private var isReadAgain = false
 
     /// Creates the rules for a run that began at `start`.
     init(id: ReplicationID, start: WallTime) {
@@ -99,7 +103,7 @@ struct Checkpointer: Sendable {
     mutating func handle(_ event: Event) -> Action {
         switch event {
         case .resume, .forget, .write:
-            work = event
+            (work, isReadAgain) = (event, false)
             return .read
         case .read(let source, let target):
             let left = sides
@@ -114,8 +118,11 @@ struct Checkpointer: Sendable {
             sides[side]?.isClosed = true
             return save()
         case .failed(let error):
-            if case .write = work, error.code == .conflict { return .end(.changed) }
-            return .end(.failed(error))
+            guard case .write = work, error.code == .conflict else { return .end(.failed(error)) }
+            // The server may have handled an earlier write only now, after its answer was given up.
+            guard !isReadAgain else { return .end(.changed) }
+            isReadAgain = true
+            return .read
         }
     }
 

@@ -14,6 +14,9 @@ struct CheckpointerTests {
         var failure: PeerError?
         /// The side at which a log is written, and whose answer is lost.
         var silent: Checkpointer.Side?
+        /// The side at which a log is written only after both were read again, and whose answer is lost.
+        var slow: Checkpointer.Side?
+        private var late: ReplicationLog?
         private(set) var steps: [String] = []
         private var revision = 0
         private var revisions: [Checkpointer.Side: String] = [:]
@@ -45,6 +48,13 @@ struct CheckpointerTests {
         private mutating func save(_ log: ReplicationLog, _ side: Checkpointer.Side) -> Checkpointer.Event {
             if let failure { return .failed(failure) }
             guard !closed.contains(side) else { return .forbidden(side) }
+            if side == slow {
+                defer { late = late == nil ? log : nil }
+                guard let late else { return .failed(PeerError(.connectionLost, "")) }
+                slow = nil
+                _ = save(late, side)
+                return .failed(PeerError(.conflict, "conflict"))
+            }
             revision += 1
             revisions[side] = "\(revision)"
             if side == .source { source = log.json } else { target = log.json }
@@ -198,6 +208,24 @@ struct CheckpointerTests {
         #expect(logs.steps == ["read", "save target", "save source"] && checkpointer.recorded.isStart)
         var other = self.checkpointer
         #expect(try resume(&logs, &other).position.isStart)
+    }
+
+    @Test(arguments: Checkpointer.Side.allCases)
+    func `a write that the server handles after the next reading is not taken for another's`(
+        side: Checkpointer.Side
+    ) throws {
+        var (logs, checkpointer) = (Logs(), checkpointer)
+        _ = try resume(&logs, &checkpointer)
+        logs.slow = side
+        guard case .failed = logs.run(write(7, "n"), &checkpointer) else {
+            Issue.record("the answer was not lost")
+            return
+        }
+        guard case .written(nil) = logs.run(write(8, "o"), &checkpointer) else {
+            Issue.record("taken for another's change")
+            return
+        }
+        #expect(logs.steps.suffix(3) == ["read", "save target", "save source"] && logs.source == logs.target)
     }
 
     @Test func `a conflict is a change, and another failure is reported`() throws {

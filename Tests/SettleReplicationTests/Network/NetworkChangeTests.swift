@@ -147,6 +147,25 @@ import Testing
     }
 
     // SEMANTICS 93
+    @Test func `a network change at the moment of a failure is not lost`() async throws {
+        let (source, target) = try await PeerPair.local[0].make()
+        for _ in 0..<200 {
+            let remote = ScriptedPeer(target.peer)
+            let replicator = OneWayReplicator(configuration(source.peer, remote))
+            remote.tell { script in
+                script.before[.connect] = {
+                    guard remote.count(.connect) == 1 else { return }
+                    replicator.networkChanged()
+                    throw Self.away
+                }
+            }
+            replicator.start()
+            await replicator.waits { $0.mode == .idle }
+            await replicator.stop()
+        }
+    }
+
+    // SEMANTICS 93
     @Test func `a replication resumes on notice when a server that was down comes up`() async throws {
         let server = try LiveServer()
         let hub = try DocumentStore(path: server.folder.path).create("hub")
