@@ -14,6 +14,8 @@ enum Sharer {
     static func run(_ folder: String, name: String, count: Int, isShared: Bool) throws {
         var options = DatabaseOptions()
         options.sharing = isShared ? ProcessSharing() : nil
+        // Tests run on busy machines.
+        options.sharing?.patience = .seconds(300)
         let database = try Database.openOrCreate(folder, options: options)
         for number in 0..<count {
             try database.updateOrCreate("counter") { $0["n"] = JSONValue(($0["n"]?.int ?? 0) + 1) }

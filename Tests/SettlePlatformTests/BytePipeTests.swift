@@ -40,15 +40,20 @@ import Testing
         #expect(failure.withLock { $0 } == nil)
     }
 
-    @Test func `pieces pass from a task to a thread in order`() throws {
-        let pipe = BytePipe()
-        Task { [pieces] in
-            for piece in pieces { try await pipe.put(piece) }
-            pipe.finish()
+    @Test func `pieces pass from a task to a thread in order`() async throws {
+        let (pipe, result) = (BytePipe(), Promise<Result<[[UInt8]], any Error>>())
+        let thread = try SystemThread {
+            result.fulfil(
+                Result {
+                    var read: [[UInt8]] = []
+                    while let piece = try pipe.read(checking: {}) { read.append(piece) }
+                    return read
+                })
         }
-        var read: [[UInt8]] = []
-        while let piece = try pipe.read(checking: {}) { read.append(piece) }
-        #expect(read == pieces)
+        for piece in pieces { try await pipe.put(piece) }
+        pipe.finish()
+        #expect(try await result.get().get() == pieces)
+        thread.join()
     }
 
     @Test func `pieces pass from a thread to a thread in order`() throws {

@@ -46,6 +46,17 @@ func ownWaitComplaints(in file: SourceFile) -> [Complaint] {
     }
 }
 
+/// Reports times within which a test's thread must signal that a busy machine may not give it.
+func shortWaitComplaints(in file: SourceFile) -> [Complaint] {
+    guard file.text.contains(".wait(timeout: ") else { return [] }
+    return file.lines.enumerated().compactMap { number, line in
+        guard let match = line.firstMatch(of: /\.wait\(timeout: \.now\(\) \+ ([0-9.]+)\) == \.success/),
+            let seconds = Double(match.1), seconds < 60
+        else { return nil }
+        return file.complaint(number + 1, "wait for at least a minute: a thread may stand still for long")
+    }
+}
+
 /// Reports loops that wait for a condition and go on when it holds: a `where` clause leaves iterations out and does not end the loop.
 func endlessWaitComplaints(in file: SourceFile) -> [Complaint] {
     guard file.text.contains("sleep(") else { return [] }
@@ -66,6 +77,12 @@ struct LeftOverTests {
         expectNone(Repository.shared.files.flatMap(ownWaitComplaints))
         let text = "while !isDone {\n    usleep(1)\n}\nwhile !isDone {\n    isDone = ask()\n    usleep(1)\n}\n"
         #expect(ownWaitComplaints(in: SourceFile(path: "Tests/A.swift", text: text)).map(\.line) == [1])
+    }
+
+    @Test func `a test gives another thread time to signal`() {
+        expectNone(Repository.shared.files.flatMap(shortWaitComplaints))
+        let text = [20, 60].map { "#expect(isDone.wait(timeout: .now() + \($0)) == .suc" + "cess)\n" }.joined()
+        #expect(shortWaitComplaints(in: SourceFile(path: "Tests/A.swift", text: text)).map(\.line) == [1])
     }
 
     @Test func `the code has no leftovers and names no machine path`() {

@@ -211,7 +211,8 @@ extension Database {
     public func setJournal(_ isOn: Bool) throws {
         let journal = capabilities.journal
         try Self.check(isOn, journal)
-        let fresh = isOn ? try PendingCache(reading: engine) : nil
+        // A journal that is switched on has no entries yet.
+        let fresh = isOn ? PendingCache() : nil
         let before = Guarded<PendingCache?>(nil)
         do {
             let isChanged = try engine.commit { [pendingState] writer in

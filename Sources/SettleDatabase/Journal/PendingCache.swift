@@ -48,6 +48,9 @@ final class PendingCache: Sendable {
     private let state = Guarded(State())
     let bell = Bell()
 
+    /// Creates the cache of an empty journal.
+    init() {}
+
     /// Reads the journal once, a page at a time.
     init(reading engine: any StorageEngine) throws { try readAgain(from: engine) }
 

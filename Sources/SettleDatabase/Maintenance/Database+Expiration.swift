@@ -84,7 +84,8 @@ extension Database {
         do {
             try purgeExpired()
             try scheduleExpiration()
-        } catch let error as DatabaseError where error.code == .closed {
+        } catch let error as DatabaseError where [.closed, .suspended].contains(error.code) {
+            // A database that is resumed looks again.
         } catch {
             warn("documents that expired could not be purged: \(error)")
             let now = Date().milliseconds

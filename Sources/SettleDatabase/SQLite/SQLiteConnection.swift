@@ -43,7 +43,7 @@ package final class SQLiteConnection {
     }
 
     /// How long a connection waits for another one, in milliseconds.
-    private static let patience: Int32 = 5000
+    private static let patience: Int32 = 60_000
 
     /// Creates an empty file that only its owner may read, if the file does not exist. SQLite would create one that
     /// all users may read. The files that SQLite creates beside it get the same permissions.

@@ -16,7 +16,6 @@ extension Database {
     public func suspend() throws {
         guard let suspendable = capabilities.suspendable else { return }
         try suspendable.suspend()
-        expirations.cancel()
     }
 
     /// Opens the files of a suspended database again. Calls work from then on, and observers get the changes that

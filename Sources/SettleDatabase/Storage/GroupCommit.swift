@@ -34,6 +34,7 @@ struct GroupCommit<Writer: Sendable>: Sendable {
         case rolledBack
         /// The writer, if there is one, waits until the connection is closed.
         case closing(Writer?)
+        case closed
     }
 
     /// The outcome with which a writer is woken.
@@ -60,6 +61,7 @@ struct GroupCommit<Writer: Sendable>: Sendable {
         case running(Writer, Place)
         case committing
         case rollingBack(failed: [Writer])
+        case closing
         case closed
     }
 
@@ -72,7 +74,7 @@ struct GroupCommit<Writer: Sendable>: Sendable {
     /// The number of all writers that ran in the open transaction, and their bytes. Those that failed count, too: otherwise
     /// writers that keep failing would put off the commit of those before them.
     private var (count, bytes) = (0, 0)
-    /// The writers that wait for the end; `nil` while the database is open.
+    /// The threads that wait for the end; `nil` while the database is open.
     private var closers: [Writer]?
 
     /// Creates the machine of an idle database.
@@ -114,7 +116,11 @@ struct GroupCommit<Writer: Sendable>: Sendable {
         case (.rolledBack, .rollingBack(let failed)):
             defer { batch = [] }
             return [.wake(failed, .failed), .wake(batch, .lost)] + next()
-        case (.wrote, _), (.committed, _), (.commitFailed, _), (.rolledBack, _):
+        case (.closed, .closing):
+            phase = .closed
+            defer { closers = [] }
+            return [.wake(closers ?? [], .done)]
+        case (.wrote, _), (.committed, _), (.commitFailed, _), (.rolledBack, _), (.closed, _):
             assertionFailure("\(event) in \(phase)")
             return []
         }
@@ -129,7 +135,11 @@ struct GroupCommit<Writer: Sendable>: Sendable {
 
     private mutating func close(_ writer: Writer?) -> [Action] {
         let closing = writer.map { [$0] } ?? []
-        guard closers == nil else { return [.wake(closing, .done)] }
+        if case .closed = phase { return [.wake(closing, .done)] }
+        guard closers == nil else {
+            closers? += closing
+            return []
+        }
         closers = closing
         let refused = dequeueWaiting()
         let end: [Action]
@@ -154,9 +164,9 @@ struct GroupCommit<Writer: Sendable>: Sendable {
 
     /// Continues after the end of a transaction.
     private mutating func next() -> [Action] {
-        if let closers {
-            phase = .closed
-            return [.close, .wake(closers, .done)]
+        if closers != nil {
+            phase = .closing
+            return [.close]
         }
         return start(.transaction)
     }

@@ -54,7 +54,7 @@ package final class WriteQueue: Sendable {
     ///
     /// - Parameters:
     ///   - storage: The storage that performs the actions.
-    ///   - waits: Whether the first call returns only after the storage is closed. Later calls return at once.
+    ///   - waits: Whether the call returns only after the storage is closed.
     package func close(_ storage: any QueuedStorage, waits: Bool) {
         let turn = WriteTurn()
         perform(.closing(waits ? turn : nil), for: turn, storage)
@@ -97,7 +97,9 @@ package final class WriteQueue: Sendable {
                 case .wake(let turns, let outcome):
                     let error = outcome.error(failure)
                     for turn in turns { turn.wake(.ended(error)) }
-                case .close: storage.closeConnection()
+                case .close:
+                    storage.closeConnection()
+                    event = .closed
                 }
             }
         }

@@ -58,7 +58,7 @@ extension StorageEngineSuite {
         }
     }
 
-    static func snapshots(_ engine: any StorageEngine, _ report: inout Report) throws {
+    static func snapshots(_ engine: any StorageEngine, _ patience: Double, _ report: inout Report) throws {
         _ = try engine.hold { try $0.apply(.insert(record("a"))) }
         let (counts, isDone) = try engine.snapshot { reader in
             let before = try reader.counts().live
@@ -68,7 +68,7 @@ extension StorageEngineSuite {
                 done.signal()
             }
             // A check that waited for good would name no failure.
-            let isDone = done.wait(timeout: .now() + .seconds(10)) == .success
+            let isDone = done.wait(timeout: .now() + patience) == .success
             return ([before, try reader.counts().live, try engine.read { try $0.counts().live }], isDone)
         }
         report.expect(counts == [1, 1, 1], "a snapshot sees one state, not \(counts)")

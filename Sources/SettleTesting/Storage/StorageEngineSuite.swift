@@ -20,7 +20,14 @@ public enum StorageEngineSuite {
     ///   - make: Creates a new, empty engine.
     /// - Returns: A line for each failed check; empty for a good engine.
     public static func run(readsWait: Bool = false, _ make: () throws -> any StorageEngine) -> [String] {
-        let checks = checks + (readsWait ? [] : [("snapshots", snapshots)])
+        run(readsWait: readsWait, patience: 300, make)
+    }
+
+    /// Runs all checks with another time limit, in seconds, for the writes that must not wait.
+    package static func run(
+        readsWait: Bool = false, patience: Double, _ make: () throws -> any StorageEngine
+    ) -> [String] {
+        let checks = checks + (readsWait ? [] : [("snapshots", { try snapshots($0, patience, &$1) })])
         return checks.flatMap { name, check in
             do {
                 let engine = try make()

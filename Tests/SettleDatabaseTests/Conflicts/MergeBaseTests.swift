@@ -140,7 +140,7 @@ import Testing
                 peer("d", path("2-c", "a"), deep(2)),
             ])
             var policy = ConflictPolicy.threeWayMerge()
-            policy.timeLimit = .seconds(30)
+            policy.timeLimit = .seconds(300)
             try database.settle("d", using: policy)
             #expect(try database.conflictedDocumentIDs() == [])
         }

@@ -58,7 +58,8 @@ import Testing
         try database.resume()
         try await waiting.value
         #expect(try database.conflictedDocumentIDs() == [])
-        #expect(seen.all.sorted() == ["a", "a", "b"])
+        // If the policy's thread stands still, the write comes only after the database is resumed, and succeeds.
+        #expect([["a", "a", "b"], ["a", "b"]].contains(seen.all.sorted()))
         try database.makeConflict("c")
         try await settling.idle()
         #expect(try database.conflictedDocumentIDs() == [])

@@ -12,12 +12,14 @@ import Testing
         let database = kept.database
         try database.save(Document(id: "x"), onConflict: .fail)
         try database.setExpiration(of: "x", at: Date(timeIntervalSinceNow: 0.3))
-        #expect(throws: OnPurpose.self) {
+        let error = #expect(throws: (any Error).self) {
             try database.transaction {
                 try database.setExpiration(of: "x", at: nil)
                 throw OnPurpose()
             }
         }
+        // On a busy machine it has expired already.
+        #expect(error is OnPurpose || (error as? DatabaseError)?.code == .notFound)
         waitUntil { try database.document("x") == nil }
         #expect(try database.document("x") == nil)
     }

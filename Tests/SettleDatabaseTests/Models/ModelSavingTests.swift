@@ -193,7 +193,7 @@ struct ModelSavingTests {
                 _ = try? database.updateOrCreate("other") { $0["n"] = 1 }
                 written.signal()
             }
-            guard written.wait(timeout: .now() + 30) == .success else { return false }
+            guard written.wait(timeout: .now() + 300) == .success else { return false }
             new["done"] = true
             return true
         }

@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func `closing commits the writes made so far and runs no more`() {
-        let world = outcomes(Array(shared.dropLast()) + [.closing(90), .wrote(.kept), .committed])
+        let world = outcomes(Array(shared.dropLast()) + [.closing(90), .wrote(.kept), .committed, .closed])
         #expect(world.woken == [0: .done, 1: .done, 2: .closed, 90: .done])
         #expect(world.isClosed)
     }

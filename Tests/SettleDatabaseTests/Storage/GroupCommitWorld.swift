@@ -8,7 +8,7 @@ struct GroupCommitWorld {
     /// The action whose end is awaited.
     enum Doing {
         case run(Int, Machine.Place)
-        case commit, rollBack
+        case commit, rollBack, close
     }
 
     /// Waiters with this number or a higher one wait for the end.
@@ -24,6 +24,7 @@ struct GroupCommitWorld {
     private(set) var failed: Set<Int> = []
     private(set) var woken: [Int: Machine.Outcome] = [:]
     private(set) var closings = 0
+    private(set) var closers: Set<Int> = []
     private(set) var isClosed = false
     private(set) var problems: [String] = []
 
@@ -47,6 +48,7 @@ struct GroupCommitWorld {
         case .run?: events += [.wrote(.kept), .wrote(.failed), .wrote(.lost)]
         case .commit?: events += [.committed, .commitFailed]
         case .rollBack?: events.append(.rolledBack)
+        case .close?: events.append(.closed)
         case nil: break
         }
         return events
@@ -63,7 +65,9 @@ struct GroupCommitWorld {
     private mutating func happen(_ event: Machine.Event) {
         switch (event, doing) {
         case (.arrived(_, let alone, _), _): writers.append(alone)
-        case (.closing, _): closings += 1
+        case (.closing(let closer), _):
+            closings += 1
+            if let closer { closers.insert(closer) }
         case (.wrote(let ending), .run(let writer, let place)?):
             doing = nil
             if ending != .kept { failed.insert(writer) }
@@ -74,6 +78,7 @@ struct GroupCommitWorld {
             durable.formUnion(open ?? [])
             (doing, open) = (nil, nil)
         case (.rolledBack, _): (doing, open) = (nil, nil)
+        case (.closed, _): (doing, isClosed) = (nil, true)
         default: doing = nil
         }
     }
@@ -92,7 +97,7 @@ struct GroupCommitWorld {
             if case .commit = action { doing = .commit } else { doing = .rollBack }
         case .close:
             expect(doing == nil && open == nil && !isClosed && closings > 0, "closes too early or twice")
-            isClosed = true
+            doing = .close
         case .wake(let waiters, let outcome): for waiter in waiters { wake(waiter, outcome) }
         }
     }
@@ -100,10 +105,7 @@ struct GroupCommitWorld {
     private mutating func wake(_ waiter: Int, _ outcome: Machine.Outcome) {
         expect(woken[waiter] == nil, "\(waiter) is woken twice")
         woken[waiter] = outcome
-        // The second closing does not wait for the first.
-        guard waiter < Self.firstCloser else {
-            return expect(isClosed || closings == 2, "\(waiter) is woken too early")
-        }
+        guard waiter < Self.firstCloser else { return expect(isClosed, "\(waiter) is woken too early") }
         let isRight =
             switch outcome {
             case .done: durable.contains(waiter)
@@ -119,7 +121,7 @@ struct GroupCommitWorld {
     /// The violations now; if no work is in progress, every waiter must have been woken.
     var found: [String] {
         guard doing == nil else { return problems }
-        let sleeping = writers.indices.filter { woken[$0] == nil }
+        let sleeping = (Array(writers.indices) + closers).filter { woken[$0] == nil }
         let isOver = sleeping.isEmpty && open == nil && isClosed == (closings > 0)
         return isOver ? problems : problems + ["nothing is under way, but \(sleeping) wait or something is open"]
     }

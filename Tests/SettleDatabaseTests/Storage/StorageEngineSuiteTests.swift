@@ -23,8 +23,8 @@ import Testing
         #expect(failures == [])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an engine whose writes wait for snapshots fails, unless that is said`() {
-        let failures = StorageEngineSuite.run { try SQLiteStorage.inMemory() }
+    @Test(.timeLimit(.minutes(5))) func `an engine whose writes wait for snapshots fails, unless that is said`() {
+        let failures = StorageEngineSuite.run(patience: 1) { try SQLiteStorage.inMemory() }
         #expect(failures == ["snapshots: a write waits for a snapshot; see `readsWait`"])
     }
 

@@ -96,10 +96,10 @@ import Testing
             _ = try? store.create("new")
             others.signal()
         }
-        #expect(others.wait(timeout: .now() + 5) == .success, "other databases wait for the one that is closed")
+        #expect(others.wait(timeout: .now() + 60) == .success, "other databases wait for the one that is closed")
         release.signal()
-        #expect(deleted.wait(timeout: .now() + 60) == .success)
-        #expect(asked.wait(timeout: .now() + 60) == .success)
+        #expect(deleted.wait(timeout: .now() + 300) == .success)
+        #expect(asked.wait(timeout: .now() + 300) == .success)
         #expect(outcome.withLock { $0 } == "not_found")
         #expect(try store.names() == ["new", "other"])
     }

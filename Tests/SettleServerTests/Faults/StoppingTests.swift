@@ -69,7 +69,7 @@ import Testing
         try upload.write([UInt8](repeating: 120, count: 100_000))
         let head = try upload.readAnswer().head
         #expect(head.hasPrefix("HTTP/1.1 201") && head.lowercased().contains("connection: close"))
-        #expect(stopped.wait(timeout: .now() + 50) == .success)
+        #expect(stopped.wait(timeout: .now() + 300) == .success)
         let database = try DocumentStore(path: live.folder.path).open("db")
         #expect(try database.document("a") != nil)
         for id in ["late", "big", "bulky"] { #expect(try database.document(DocumentID(id)) == nil) }

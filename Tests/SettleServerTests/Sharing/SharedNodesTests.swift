@@ -196,7 +196,7 @@ private struct LiveFeed {
             switch try stream.next() {
             case .piece(let bytes): if !bytes.isEmpty { return String(decoding: bytes, as: UTF8.self) }
             case .end: return nil
-            case .wait: try #require(woken.wait(timeout: .now() + 60) == .success, "the feed was never woken")
+            case .wait: try #require(woken.wait(timeout: .now() + 300) == .success, "the feed was never woken")
             }
         }
     }

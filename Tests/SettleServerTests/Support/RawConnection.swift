@@ -67,6 +67,7 @@ final class RawConnection {
             let count = bytes.withUnsafeBytes {
                 send(socket, $0.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
             }
+            if count < 0, errno == EINTR { continue }
             if count <= 0 { throw Failure(description: "send: \(String(cString: strerror(errno)))") }
             sent += count
         }
@@ -124,7 +125,9 @@ final class RawConnection {
 
     private func receive() throws -> Bool {
         var piece = [UInt8](repeating: 0, count: 64 * 1024)
-        let count = recv(socket, &piece, piece.count, 0)
+        var count = recv(socket, &piece, piece.count, 0)
+        // With a time limit, a debugger that stops this thread interrupts the call.
+        while count < 0, errno == EINTR { count = recv(socket, &piece, piece.count, 0) }
         if count < 0 {
             wasReset = errno == ECONNRESET
             throw Failure(description: "recv: \(String(cString: strerror(errno)))")

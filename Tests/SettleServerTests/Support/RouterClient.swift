@@ -95,7 +95,7 @@ struct RouterClient {
             switch try stream.next() {
             case .piece(let piece): bytes += piece
             case .end: return bytes
-            case .wait: try #require(woken.wait(timeout: .now() + 60) == .success, "the feed was never woken")
+            case .wait: try #require(woken.wait(timeout: .now() + 300) == .success, "the feed was never woken")
             }
         }
     }

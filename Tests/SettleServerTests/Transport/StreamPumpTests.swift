@@ -25,9 +25,9 @@ import Testing
         _ = pump.supply(buffer) {}
         let other = DispatchSemaphore(value: 0)
         pool.submit { other.signal() }
-        #expect(other.wait(timeout: .now() + 20) == .success)
+        #expect(other.wait(timeout: .now() + 300) == .success)
         stream.isOver.withLock { $0 = true }
-        #expect(ended.wait(timeout: .now() + 20) == .success)
+        #expect(ended.wait(timeout: .now() + 300) == .success)
         guard case .end = pump.supply(buffer, whenNone: {}) else { return #expect(Bool(false), "the stream has ended") }
     }
 
@@ -41,7 +41,7 @@ import Testing
         pump.close()
         let other = DispatchSemaphore(value: 0)
         pool.submit { other.signal() }
-        #expect(other.wait(timeout: .now() + 20) == .success)
+        #expect(other.wait(timeout: .now() + 300) == .success)
     }
 
     /// A stream that gives a piece each time it is woken.
@@ -92,7 +92,7 @@ import Testing
         func settle() {
             let done = DispatchSemaphore(value: 0)
             pool.submit { feeds.submit { done.signal() } }
-            #expect(done.wait(timeout: .now() + 20) == .success)
+            #expect(done.wait(timeout: .now() + 300) == .success)
         }
         for _ in 0..<20 {
             settle()

@@ -16,12 +16,12 @@ import Testing
                 release.wait()
             }
         }
-        for _ in 0..<3 { #expect(begun.wait(timeout: .now() + 20) == .success) }
+        for _ in 0..<3 { #expect(begun.wait(timeout: .now() + 300) == .success) }
         let other = DispatchSemaphore(value: 0)
         pool.submit(for: "modest") { other.signal() }
-        #expect(other.wait(timeout: .now() + 20) == .success)
+        #expect(other.wait(timeout: .now() + 300) == .success)
         for _ in 0..<20 { release.signal() }
-        for _ in 0..<17 { #expect(begun.wait(timeout: .now() + 20) == .success) }
+        for _ in 0..<17 { #expect(begun.wait(timeout: .now() + 300) == .success) }
     }
 
     @Test func `a job submitted after the pool was closed runs, and keeps nothing alive`() {
@@ -34,11 +34,11 @@ import Testing
             let owner = Owner()
             kept = owner
             owner.pool.submit { ran.signal() }
-            #expect(ran.wait(timeout: .now() + 20) == .success)
+            #expect(ran.wait(timeout: .now() + 300) == .success)
             owner.pool.close()
             owner.pool.submit { withExtendedLifetime(owner) { _ = ran.signal() } }
         }
-        #expect(ran.wait(timeout: .now() + 20) == .success)
+        #expect(ran.wait(timeout: .now() + 300) == .success)
         waitUntil("the owner is gone") { kept == nil }
     }
 
@@ -57,6 +57,6 @@ import Testing
         waitUntil("all threads but one have ended") { pool.threads == 1 }
         let last = DispatchSemaphore(value: 0)
         pool.submit { last.signal() }
-        #expect(last.wait(timeout: .now() + 20) == .success)
+        #expect(last.wait(timeout: .now() + 300) == .success)
     }
 }
