@@ -116,8 +116,8 @@ import Testing
 
     @Test func `all of a trial ends within the time of one function`() throws {
         // Each sample takes less than the time of one function, also where the processors are busy.
-        let slow = "function (doc) { const end = Date.now() + 500; while (Date.now() < end); }"
-        let samples: [JSONValue] = (0..<60).map { ["_id": .string("d\($0)")] }
+        let slow = "function (doc) { const end = Date.now() + 1000; while (Date.now() < end); }"
+        let samples: [JSONValue] = (0..<100).map { ["_id": .string("d\($0)")] }
         let body: JSONValue = ["functions": ["map": .string(slow)], "docs": ["given": .array(samples)]]
         let answer = try client().send("POST", "/db/_try", body).json
         #expect(answer["errors"]?[0]?["error"] == "os_process_error")
