@@ -91,6 +91,21 @@ def threads():
     return found
 
 
+def is_running(process, thread):
+    """Whether a thread computes, or waits for a core."""
+    try:
+        with open(f"/proc/{process}/task/{thread}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] == "R"
+    except OSError:
+        return False
+
+
+def pick(found, chance):
+    """A thread, preferably one that computes: one that waits loses nothing but the moment at which it is woken."""
+    some = chance.sample(found, min(len(found), 30))
+    return next((one for one in some if is_running(one[0], one[1])), some[0])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="of the choices")
@@ -118,7 +133,7 @@ def main():
                 one.has_ended = True
         paused = [one for one in paused if not one.has_ended]
         if len(paused) < options.at_once and (found := threads()):
-            process, thread, program = chance.choice(found)
+            process, thread, program = pick(found, chance)
             seconds = chance.uniform(1, options.longest)
             if all(one.thread != thread for one in paused) and (one := Paused.start(thread, now + seconds)):
                 paused.append(one)
