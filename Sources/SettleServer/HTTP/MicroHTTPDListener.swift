@@ -103,7 +103,7 @@ final class MicroHTTPDListener: HTTPListener {
 
     func retire() {
         gate.leaveSoon()
-        quiesce()
+        quiesce(endsSocket: false)
     }
 
     func drain() {
@@ -113,18 +113,23 @@ final class MicroHTTPDListener: HTTPListener {
         }
         guard isFirst else { return }
         gate.close()
-        quiesce()
+        quiesce(endsSocket: true)
         // A stream that begins later checks whether the listener is stopping.
         for connection in watch.connections { connection.exchange?.stop(isForced: false) }
     }
 
     /// Stops accepting connections, and closes the socket once: the library returns the same number at each call.
-    private func quiesce() {
+    ///
+    /// - Parameter endsSocket: Whether the socket does not listen any more even if somebody has it still: a thread
+    ///   that waits for it, or a process that this one is starting. Otherwise the next listener has it.
+    private func quiesce(endsSocket: Bool) {
         state.withLock { state in
             guard !state.isQuiesced, let daemon = state.daemon?.value else { return }
             state.isQuiesced = true
             let socket = MHD_quiesce_daemon(daemon)
-            if socket >= 0 { close(socket) }
+            guard socket >= 0 else { return }
+            if endsSocket { shutdown(socket, Int32(SHUT_RDWR)) }
+            close(socket)
         }
     }
 

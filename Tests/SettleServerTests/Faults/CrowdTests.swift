@@ -36,7 +36,7 @@ import Testing
         """
 
     @Test func `a thousand concurrent connections are all answered`() throws {
-        let live = try LiveServer()
+        let live = try LiveServer { $0.idleTimeout = .seconds(600) }
         _ = try live.send("PUT", "/db")
         let python = Process()
         python.executableURL = URL(filePath: "/usr/bin/env")

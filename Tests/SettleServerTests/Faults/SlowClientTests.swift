@@ -10,7 +10,8 @@ import Testing
 @Suite(.serialized) struct SlowClientTests {
     /// Sends a byte at a time until the connection is cut; returns whether it was.
     private func drip(_ connection: RawConnection, _ byte: String) -> Bool {
-        for _ in 0..<600 {
+        // Enough for a thread that stands still, and less than what counts as progress.
+        for _ in 0..<15_000 {
             do { try connection.write(Array(byte.utf8)) } catch { return true }
             if connection.readWhatComes(first: 20, then: 20).hasEnded { return true }
         }
@@ -31,11 +32,12 @@ import Testing
     ])
     func `a client that sends a byte now and then is dropped by the idle limit`(beginning: Beginning) throws {
         let live = try LiveServer { $0.idleTimeout = .seconds(5) }
-        _ = try live.send("PUT", "/db")
+        let database = try DocumentStore(path: live.folder.path).create("db")
         let connection = try live.connect()
-        try connection.write(beginning.head + String(repeating: "x", count: beginning.body))
+        // A machine that is busy for longer than the limit ends the connection earlier.
+        try? connection.write(beginning.head + String(repeating: "x", count: beginning.body))
         #expect(drip(connection, "x"))
-        #expect(try live.send("GET", "/db/a").head.hasPrefix("HTTP/1.1 404"))
+        #expect(try database.document("a") == nil)
         waitUntil { live.server.load.requests == 0 }
     }
 
@@ -103,7 +105,6 @@ import Testing
         if isReset { left.abort() } else { left.finishSending() }
         waitUntil { live.server.load.requests == 1 }
         _ = try live.send("PUT", "/db/a", "{}")
-        #expect(
-            String(decoding: kept.readWhatComes(first: 10000, then: 1000).bytes, as: UTF8.self).contains(#""id":"a""#))
+        _ = try kept.read(through: #""id":"a""#)
     }
 }

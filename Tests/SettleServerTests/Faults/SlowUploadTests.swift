@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `a long body is accepted while many others wait for their clients`() throws {
-        let live = try LiveServer()
+        let live = try LiveServer { $0.idleTimeout = .seconds(600) }
         _ = try live.send("PUT", "/db")
         let slow = try begin(100, live)
         let connection = try live.connect()

@@ -22,7 +22,7 @@ import Testing
 
     @Test func `requests on open connections are refused once the server stops, and what had begun is answered`() throws
     {
-        let live = try LiveServer { $0.stopTimeout = .seconds(60) }
+        let live = try LiveServer { $0.stopTimeout = .seconds(600) }
         _ = try live.send("PUT", "/db")
         let names = ["/_up", "/db/late", "/db", "/db/_changes?feed=continuous"]
         let open = try names.map { _ in
@@ -99,7 +99,7 @@ import Testing
             acknowledged += crowd.finish()
             #expect(status == 0, "round \(round)")
             // The requests of the crowd would go on for longer.
-            #expect(time < .seconds(30), "round \(round)")
+            #expect(time < .seconds(300), "round \(round)")
             #expect(crowd.problems == [], "round \(round)")
             guard status == 0 else { return }
         }

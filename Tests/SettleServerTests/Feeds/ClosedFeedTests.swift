@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `long polling on a stopping server answers with complete JSONValue`() throws {
-        let live = try LiveServer()
+        let live = try LiveServer { $0.stopTimeout = .seconds(300) }
         let (feed, sequence) = try waiting("feed=longpoll", on: live)
         _ = try feed.read(through: "\"results\":[")
         live.server.stop()

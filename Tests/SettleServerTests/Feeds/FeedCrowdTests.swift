@@ -14,7 +14,7 @@ import Testing
 
         init(_ live: LiveServer, _ query: String) throws {
             connection = try live.connect()
-            try connection.write(LiveServer.request("GET", "/db/_changes?\(query)"))
+            try connection.write(LiveServer.request("GET", "/db/_changes?\(query)&heartbeat=20000"))
             _ = try connection.read(through: "\r\n\r\n")
         }
 

@@ -19,7 +19,7 @@ import Testing
     private func curl(_ arguments: String...) throws -> (status: Int32, output: String) {
         let curl = Process()
         curl.executableURL = URL(filePath: "/usr/bin/env")
-        curl.arguments = ["curl", "-sS", "--max-time", "10"] + arguments
+        curl.arguments = ["curl", "-sS", "--max-time", "300"] + arguments
         let output = Pipe()
         curl.standardOutput = output
         curl.standardError = FileHandle.nullDevice

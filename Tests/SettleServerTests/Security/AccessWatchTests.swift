@@ -175,7 +175,7 @@ import Testing
             blip.send(BLIPMessage(properties: ["Profile": "subChanges", "continuous": "true"]))
             while let bytes = try blip.nextOutput() { try connection.write(bytes) }
             // The subscription is answered.
-            #expect(!connection.readWhatComes(first: 20_000, then: 0).bytes.isEmpty)
+            #expect(!connection.readWhatComes(first: 300_000, then: 0).bytes.isEmpty)
             try secure(client, names: ["eve"])
             // The subscription may see the change before the watch sees that the user may not read it.
             #expect(try client.send("PUT", "/db/new-\(number)", [:]).status == 201)

@@ -74,6 +74,7 @@ final class ServedFolder {
 
     /// Kills it immediately.
     func kill() {
+        guard process.isRunning else { return }
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitForEnd()
     }
