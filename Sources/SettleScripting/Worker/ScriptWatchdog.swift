@@ -5,8 +5,8 @@ internal import Synchronization
 /// so that the quick functions of other processes go first.
 ///
 /// The time is processor time of all threads of the process. So a function gets as much of it on a busy machine as
-/// on an idle one, unless that takes six times as long on the wall clock. A thread checks the time and the memory
-/// several times a second. It ends the process rather than the function, because some work inside the engine, such
+/// on an idle one, unless that takes six times as long on the wall clock, and longer than half a minute. A thread
+/// checks the time and the memory several times a second. It ends the process rather than the function, because some work inside the engine, such
 /// as matching a pattern, can't be interrupted.
 final class ScriptWatchdog: Sendable {
     /// The processor time at which the running function began, in milliseconds; 0 if none is running.
@@ -20,8 +20,8 @@ final class ScriptWatchdog: Sendable {
     /// The niceness of a process with a slow function: a third of the time of a quick one. With the lowest priority a function hardly ran on
     /// a busy machine, and exceeded its wall-clock time.
     private static let niceness: Int32 = 10
-    /// The wall-clock time that a function may take, as a multiple of the limit.
-    private static let patience: Int64 = 6
+    /// The wall-clock time in milliseconds that a function may take.
+    private var patience: Int64 { max(6 * limit, 30_000) }
     /// The maximum memory in use, in bytes.
     private let maximumMemory = Atomic<Int>(.max)
     private let memory = MemoryInUse()
@@ -63,7 +63,7 @@ final class ScriptWatchdog: Sendable {
             let computed = Self.time(of: CLOCK_PROCESS_CPUTIME_ID) - begun
             let isOver =
                 computed > limit
-                || (Self.time(of: CLOCK_MONOTONIC) - clockStart.load(ordering: .relaxed)) / Self.patience > limit
+                || Self.time(of: CLOCK_MONOTONIC) - clockStart.load(ordering: .relaxed) > patience
             // If the function has ended meanwhile, it was in time.
             if isOver, start.load(ordering: .relaxed) == begun { _exit(ScriptExit.timeout) }
             if computed > Self.slow, !hasGivenWay, start.load(ordering: .relaxed) == begun {

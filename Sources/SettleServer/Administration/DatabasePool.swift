@@ -206,6 +206,8 @@ final class DatabasePool: Sendable {
             let replaced = state.open.updateValue(entry, forKey: name).map { [$0.database] } ?? []
             return replaced + removeOldest(&state)
         }
+        // Again: the receiver may have begun in between, and have looked for the open databases before.
+        state.withLock(\.onOpen)?(name, database)
         // Releasing them may close them, which must not happen under the lock.
         closer.close(consume dropped)
     }

@@ -83,6 +83,7 @@ import Testing
         }
         // Of forty that wanted a megabyte each, eight at most have it.
         waitUntil { owners.count { $0.hasEnded.withLock { $0 } } >= 32 }
-        #expect(budget.total <= 8 << 20)
+        // A connection that is being closed may count for a moment longer.
+        waitUntil { budget.total <= 8 << 20 }
     }
 }

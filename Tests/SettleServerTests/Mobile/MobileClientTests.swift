@@ -124,6 +124,6 @@ import Testing
         for connection in connections { #expect(try connection.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 101")) }
         let begin = ContinuousClock.now
         live.server.stop()
-        #expect(ContinuousClock.now - begin < .seconds(60))
+        #expect(ContinuousClock.now - begin < .seconds(300))
     }
 }

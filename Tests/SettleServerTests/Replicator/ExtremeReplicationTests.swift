@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ExtremeReplicationTests {
     @Test func `a document with a huge number does not crash the server, at any start`() throws {
         let folder = try TemporaryFolder()
-        let first = try ServedFolder(folder)
+        let first = try ServedFolder.restartable(folder)
         for name in ["a", "b"] { _ = try first.ask("PUT", "/\(name)") }
         _ = try first.ask("PUT", "/a/x", "{}")
         let port = first.port

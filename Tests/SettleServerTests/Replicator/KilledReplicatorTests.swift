@@ -10,7 +10,7 @@ import Testing
     @Test func `a continuous replication resumes after kill -9, a completed one does not start again`() async throws {
         let (folder, far) = (try TemporaryFolder(), try LiveServer())
         for name in ["on", "once"] { #expect(try await far.ask("PUT", "/\(name)").status == 201) }
-        var near = try ServedFolder(folder)
+        var near = try ServedFolder.restartable(folder)
         #expect(try near.ask("PUT", "/a").hasPrefix("HTTP/1.1 201"))
         #expect(try near.ask("PUT", "/a/x", "{}").hasPrefix("HTTP/1.1 201"))
         for (name, isContinuous) in [("on", true), ("once", false)] {

@@ -39,6 +39,14 @@ final class ServedFolder {
         self.port = try #require(port, "settle serve printed: \(printed)")
     }
 
+    /// Starts it on a port at which it can be started again: the system gives that to no program that lets it choose.
+    static func restartable(_ folder: TemporaryFolder) throws -> ServedFolder {
+        for _ in 0..<20 {
+            if let served = try? ServedFolder(folder, port: .random(in: 20_000..<32_000)) { return served }
+        }
+        return try ServedFolder(folder)
+    }
+
     deinit { if process.isRunning { kill() } }
 
     /// Whether the process is running.
