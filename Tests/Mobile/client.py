@@ -60,7 +60,7 @@ class Message:
 
 class Client:
     def __init__(self, port, database, protocols="BLIP_3+CBMobile_3,BLIP_3+CBMobile_2", user="admin:admin"):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=120)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=300)
         key = base64.b64encode(os.urandom(16)).decode()
         head = [f"GET /{database}/_blipsync HTTP/1.1", "Host: test", "Connection: Upgrade", "Upgrade: websocket",
                 "Sec-WebSocket-Version: 13", f"Sec-WebSocket-Key: {key}", f"Sec-WebSocket-Protocol: {protocols}",
@@ -249,7 +249,7 @@ def serve(settle, folder):
 
 def http(port, method, path, body=None, kind="application/json"):
     import http.client
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
     headers = {"Authorization": "Basic " + base64.b64encode(b"admin:admin").decode(), "Content-Type": kind, "Accept": "application/json"}
     connection.request(method, path, body, headers)
     answer = connection.getresponse()

@@ -108,7 +108,7 @@ def blob(content, kind="image/png"):
 
 def status(port, method, path, body=None, kind="application/json"):
     import http.client as web
-    connection = web.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = web.HTTPConnection("127.0.0.1", port, timeout=300)
     login = "Basic " + base64.b64encode(b"admin:admin").decode()
     connection.request(method, path, body, {"Authorization": login, "Content-Type": kind})
     answer = connection.getresponse()

@@ -46,13 +46,13 @@ func ownWaitComplaints(in file: SourceFile) -> [Complaint] {
     }
 }
 
-/// Reports times within which a test's thread must signal that a busy machine may not give it.
+/// Reports times within which a test's thread must signal, or curl must have its answer, that a busy machine may not give it.
 func shortWaitComplaints(in file: SourceFile) -> [Complaint] {
-    guard file.text.contains(".wait(timeout: ") else { return [] }
+    guard file.path.hasPrefix("Tests/"), file.text.contains(".wait(timeout: ") || file.text.contains("--max-time")
+    else { return [] }
+    let pattern = /(?:\.wait\(timeout: \.now\(\) \+ |--max-time(?:", "| ))([0-9.]+)(?:\) == \.success|"| )/
     return file.lines.enumerated().compactMap { number, line in
-        guard let match = line.firstMatch(of: /\.wait\(timeout: \.now\(\) \+ ([0-9.]+)\) == \.success/),
-            let seconds = Double(match.1), seconds < 60
-        else { return nil }
+        guard let match = line.firstMatch(of: pattern), let seconds = Double(match.1), seconds < 60 else { return nil }
         return file.complaint(number + 1, "wait for at least a minute: a thread may stand still for long")
     }
 }
@@ -79,10 +79,13 @@ struct LeftOverTests {
         #expect(ownWaitComplaints(in: SourceFile(path: "Tests/A.swift", text: text)).map(\.line) == [1])
     }
 
-    @Test func `a test gives another thread time to signal`() {
+    @Test func `a test gives another thread time to signal, and curl to answer`() {
         expectNone(Repository.shared.files.flatMap(shortWaitComplaints))
         let text = [20, 60].map { "#expect(isDone.wait(timeout: .now() + \($0)) == .suc" + "cess)\n" }.joined()
         #expect(shortWaitComplaints(in: SourceFile(path: "Tests/A.swift", text: text)).map(\.line) == [1])
+        let curls = ["\"--max-" + "time\", \"10\"", "\"--max-time 300 \"", "curl --max-" + "time 20 \(url)"]
+        let file = SourceFile(path: "Tests/A.swift", text: curls.joined(separator: "\n"))
+        #expect(shortWaitComplaints(in: file).map(\.line) == [1, 3])
     }
 
     @Test func `the code has no leftovers and names no machine path`() {

@@ -27,7 +27,7 @@ import Testing
         let setting = lines[start].replacing("PASSWORD", with: password).replacing("5984", with: "\(port)")
         #expect(setting != lines[start])
         for call in calls {
-            let line = call.replacing("curl ", with: "curl -sS --fail-with-body --max-time 20 ", maxReplacements: 1)
+            let line = call.replacing("curl ", with: "curl -sS --fail-with-body --max-time 300 ", maxReplacements: 1)
             let (status, output) = try shell(setting + "\n" + line)
             #expect(status == 0, "\(call): \(output)")
             #expect((try? JSONValue(parsing: output)).map { $0["error"] == nil } == true, "\(call): \(output)")

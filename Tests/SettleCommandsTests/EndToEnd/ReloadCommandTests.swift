@@ -57,7 +57,7 @@ import Testing
             let curl = Process()
             curl.executableURL = URL(filePath: "/usr/bin/env")
             curl.arguments =
-                ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--max-time", "20", "-u", "anna:sesame"]
+                ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--max-time", "300", "-u", "anna:sesame"]
                 + words + [url + path]
             let output = Pipe()
             curl.standardOutput = output

@@ -169,7 +169,7 @@ import Testing
     private func get(_ url: String) throws -> JSONValue {
         let curl = Process()
         curl.executableURL = URL(filePath: "/usr/bin/env")
-        curl.arguments = ["curl", "-sS", "--max-time", "10", url]
+        curl.arguments = ["curl", "-sS", "--max-time", "300", url]
         let output = Pipe()
         curl.standardOutput = output
         try curl.run()

@@ -47,7 +47,7 @@ final class RemoteRoom {
         let curl = Process()
         curl.executableURL = URL(filePath: "/usr/bin/env")
         curl.arguments = [
-            "curl", "-sS", "--max-time", "60", "-X", method, "-u", "admin:secret-word", "-H",
+            "curl", "-sS", "--max-time", "300", "-X", method, "-u", "admin:secret-word", "-H",
             "Content-Type: application/json", "-d", body.description, "http://127.0.0.1:\(port)/\(path)",
         ]
         let output = Pipe()
