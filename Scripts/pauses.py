@@ -2,11 +2,11 @@
 """Runs a command, and lets single threads of the programs that it runs from a build folder stand still at random moments.
 
     Scripts/pauses.py make test
-    Scripts/pauses.py --seed 7 --longest 30 --at-once 10 .build/debug/SettlePackageTests.xctest --testing-library swift-testing
+    Scripts/pauses.py --seed 7 --longest 30 --at-once 5 .build/debug/SettlePackageTests.xctest --testing-library swift-testing
 
 A busy machine may let any thread stand still for seconds while all others go on. That makes a test fail once in many runs, if it or the
 code that it tests expects another order of steps. This script makes it happen often: it attaches to a thread as a debugger does, and
-lets it go on after 1 to 20 seconds. It ends with the status of the command, and prints the seed of its choices. Each choice also
+lets it go on after 1 to 20 seconds, mostly to one that computes. With many at once little goes on at all. It ends with the status of the command, and prints the seed of its choices. Each choice also
 depends on the threads that exist at that moment, so the same seed does not repeat a run.
 Linux only; it needs the permission to trace processes, which root has.
 """
@@ -110,7 +110,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="of the choices")
     parser.add_argument("--longest", type=float, default=20, metavar="SECONDS", help="the longest pause (20)")
-    parser.add_argument("--at-once", type=int, default=6, metavar="N", help="how many threads stand still at most (6)")
+    parser.add_argument("--at-once", type=int, default=3, metavar="N", help="how many threads stand still at most (3)")
     parser.add_argument("--log", metavar="FILE", help="a file for a line for each pause")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()

@@ -83,7 +83,7 @@ struct LeftOverTests {
         expectNone(Repository.shared.files.flatMap(shortWaitComplaints))
         let text = [20, 60].map { "#expect(isDone.wait(timeout: .now() + \($0)) == .suc" + "cess)\n" }.joined()
         #expect(shortWaitComplaints(in: SourceFile(path: "Tests/A.swift", text: text)).map(\.line) == [1])
-        let curls = ["\"--max-" + "time\", \"10\"", "\"--max-time 300 \"", "curl --max-" + "time 20 \(url)"]
+        let curls = ["\"--max-" + "time\", \"10\"", "\"--max-time 300 \"", "curl --max-" + "time 20 x"]
         let file = SourceFile(path: "Tests/A.swift", text: curls.joined(separator: "\n"))
         #expect(shortWaitComplaints(in: file).map(\.line) == [1, 3])
     }
