@@ -21,7 +21,9 @@ import Testing
     @Test func `thousands of waiting clients need no thread each, and all are woken`() async {
         // In a process of its own, which has no threads of other tests.
         await #expect(processExitsWith: .success) {
-            func threadCount() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count }
+            func threadCount() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
+            }
             let live = try LiveServer()
             _ = try live.send("PUT", "/db")
             let before = try threadCount()
