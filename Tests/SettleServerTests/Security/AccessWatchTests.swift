@@ -95,7 +95,8 @@ import Testing
                 "GET /db/_blipsync HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: BLIP_3+CBMobile_2\r\n"
             case .continuous: "GET /db/_changes?feed=continuous&since=now&heartbeat=1000 HTTP/1.1\r\nHost: a\r\n"
             case .eventsource: "GET /db/_changes?feed=eventsource&since=now&heartbeat=1000 HTTP/1.1\r\nHost: a\r\n"
-            case .longpoll: "GET /db/_changes?feed=longpoll&since=now&heartbeat=1000&timeout=600000 HTTP/1.1\r\nHost: a\r\n"
+            case .longpoll:
+                "GET /db/_changes?feed=longpoll&since=now&heartbeat=1000&timeout=600000 HTTP/1.1\r\nHost: a\r\n"
             }
         try connection.write(Array("\(head)\(credentials)\r\n\r\n".utf8))
         return (connection, try connection.read(through: "\r\n\r\n"))
